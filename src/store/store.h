@@ -1,0 +1,232 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "core/request.h"
+
+namespace holdpoint::store {
+
+enum class Role { agent, approver, auditor, admin };
+
+std::string_view to_string(Role role);
+std::optional<Role> parse_role(std::string_view text);
+
+/// An agent or a person. Names are unique; a person may hold several keys and a password.
+struct Principal {
+    PrincipalId id;
+    std::string name;
+    Role role = Role::agent;
+    std::vector<std::string> groups;
+    std::string owner;          ///< agents: the person responsible, may be empty
+    std::string password_hash;  ///< argon2id, empty if none
+    bool is_disabled = false;
+    Timestamp created_at;
+};
+
+/// A key is shown once and stored only as its SHA-256.
+struct Key {
+    KeyId id;
+    PrincipalId principal;
+    std::string hash;  ///< 32 bytes
+    std::string hint;  ///< the key's first characters, to recognise it
+    Timestamp created_at;
+    std::optional<Timestamp> expires_at;
+    std::optional<Timestamp> revoked_at;
+};
+
+/// A signed-in browser, or a one-time sign-in link not yet used.
+struct Session {
+    std::string hash;  ///< SHA-256 of the token, 32 bytes
+    PrincipalId principal;
+    bool is_link = false;
+    std::string csrf;
+    Timestamp created_at;
+    Timestamp expires_at;
+    std::string address;
+};
+
+/// A stored answer to a repeated call.
+struct IdempotencyRecord {
+    PrincipalId principal;
+    std::string key;
+    std::string body_hash;            ///< SHA-256 of method, path and body, 32 bytes
+    std::vector<RequestId> requests;  ///< what the call made or decided
+    Timestamp at;
+};
+
+struct StoredEvent {
+    std::int64_t seq = 0;
+    core::Event event;
+};
+
+/// A change as the commit made it; what waiters and streams are woken with.
+struct Change {
+    StoredEvent event;
+    std::shared_ptr<const core::Request> request;
+};
+
+/// Every field narrows the list; unset means any.
+struct ListFilter {
+    std::optional<core::State> state;
+    std::optional<core::Outcome> outcome;
+    std::optional<std::string> session, thread, task, user, agent, tool;
+    std::optional<core::RiskLevel> risk;
+    std::optional<core::Kind> kind;
+    std::optional<BatchId> batch;
+    std::optional<Timestamp> since, until;  ///< created at or after, created before
+    std::optional<PrincipalId> agent_id;    ///< set by the door for agents: they see their own only
+};
+
+struct ListQuery {
+    ListFilter filter;
+    std::int64_t before_row = 0;  ///< from the cursor; 0 starts with the newest
+    int limit = 100;
+};
+
+struct ListPage {
+    std::vector<std::shared_ptr<const core::Request>> requests;  ///< newest first
+    std::int64_t next_before_row = 0;                            ///< 0: that was all
+};
+
+struct Counters {
+    std::int64_t pending = 0;
+    std::vector<std::pair<core::Outcome, std::int64_t>> by_outcome;  ///< every outcome, zeros too
+    std::int64_t decision_count = 0;                                 ///< settled by people
+    std::int64_t decision_ms_total = 0;  ///< their waiting time, for the mean
+    std::optional<Timestamp> oldest_pending;
+};
+
+struct OutboxRow {
+    std::int64_t id = 0;
+    std::string channel;
+    core::Effect effect;
+    Timestamp due_at;
+    int attempts = 0;
+};
+
+/// One use case's view of the store. Reads see what this transaction wrote. Everything written is
+/// committed together; a use case that writes and then fails is rolled back alone.
+class Transaction {
+  public:
+    virtual ~Transaction() = default;
+
+    /// not_found if there is none.
+    virtual Result<std::shared_ptr<const core::Request>> load(const RequestId& id) = 0;
+    /// Writes the request (inserts it when `row` is 0), its votes, events and effects. Returns the
+    /// request as stored. A version that is not the stored one plus one is a bug and asserts.
+    virtual Result<std::shared_ptr<const core::Request>> apply(core::Step step) = 0;
+    virtual Result<ListPage> list(const ListQuery& query) = 0;
+    virtual Result<std::vector<std::shared_ptr<const core::Request>>> batch(const BatchId& id) = 0;
+    /// Pending requests of one agent in one session, oldest first.
+    virtual Result<std::vector<RequestId>> pending_in_session(const PrincipalId& agent,
+                                                              const std::string& session) = 0;
+    virtual Result<std::int64_t> pending_count(const PrincipalId& agent) = 0;
+
+    /// Pending requests whose `next_at` has come, earliest first.
+    virtual Result<std::vector<RequestId>> due(Timestamp now, int limit) = 0;
+    virtual Result<std::optional<Timestamp>> next_due() = 0;
+    /// Moves every pending deadline; for an operator who accepts a clock that was set.
+    virtual Result<void> shift_deadlines(std::int64_t ms) = 0;
+
+    /// Events after `seq`, oldest first, with the request as it stands now.
+    virtual Result<std::vector<Change>> events_after(std::int64_t seq, const ListFilter& filter,
+                                                     int limit) = 0;
+    virtual Result<std::vector<StoredEvent>> events_of(const RequestId& id) = 0;
+    virtual Result<std::int64_t> last_event() = 0;
+
+    virtual Result<std::optional<IdempotencyRecord>> find_idempotent(const PrincipalId& principal,
+                                                                     const std::string& key) = 0;
+    virtual Result<void> remember(const IdempotencyRecord& record) = 0;
+    /// Drops records older than `before`, at most `limit`; returns how many.
+    virtual Result<int> forget_idempotent(Timestamp before, int limit) = 0;
+
+    virtual Result<std::optional<Principal>> find_principal(const PrincipalId& id) = 0;
+    virtual Result<std::optional<Principal>> find_principal(const std::string& name) = 0;
+    virtual Result<std::vector<Principal>> principals() = 0;
+    virtual Result<void> save_principal(const Principal& principal) = 0;
+    virtual Result<bool> is_group(const std::string& group) = 0;  ///< has a member who may decide
+
+    virtual Result<std::optional<Key>> find_key(const std::string& hash) = 0;
+    virtual Result<std::optional<Key>> find_key(const KeyId& id) = 0;
+    virtual Result<std::vector<Key>> keys() = 0;
+    virtual Result<void> save_key(const Key& key) = 0;
+
+    virtual Result<std::optional<Session>> find_session(const std::string& hash) = 0;
+    virtual Result<std::vector<Session>> sessions_of(const PrincipalId& principal) = 0;
+    virtual Result<void> save_session(const Session& session) = 0;
+    virtual Result<void> drop_session(const std::string& hash) = 0;
+    virtual Result<void> drop_sessions_of(const PrincipalId& principal) = 0;
+    virtual Result<int> drop_sessions_before(Timestamp now) = 0;
+
+    virtual Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) = 0;
+    virtual Result<void> outbox_sent(std::int64_t id) = 0;
+    virtual Result<void> outbox_retry(std::int64_t id, Timestamp due_at) = 0;
+
+    virtual Result<Counters> counters() = 0;
+    virtual Result<std::optional<std::string>> setting(const std::string& name) = 0;
+    virtual Result<void> set_setting(const std::string& name, const std::string& value) = 0;
+};
+
+/// The durable truth. Work is queued from any thread and runs on the store's own thread; works
+/// that come together share one transaction and one sync. `done` is called only after that
+/// transaction is durable (for reads: after everything they saw is durable), through the
+/// executor given at construction, in the order of queueing.
+class Store {
+  public:
+    /// Runs a function somewhere else (the network thread); must be callable from the store's
+    /// thread.
+    using Executor = std::function<void(std::move_only_function<void()>)>;
+    /// Told of every commit before the `done`s of that commit, on the same executor.
+    using Listener = std::function<void(const std::vector<Change>&)>;
+
+    /// One queued use case.
+    class Job {
+      public:
+        virtual ~Job() = default;
+        /// May run more than once: a job of the same transaction that wrote and then failed makes
+        /// the store roll back and run each one alone. So it must not consume what it captured.
+        virtual Result<void> run(Transaction& tx) = 0;
+        /// Exactly once. `failure` is set when the store could not do it, whatever run() said.
+        virtual void done(std::optional<Error> failure) = 0;
+    };
+
+    virtual ~Store() = default;
+
+    /// Refuses with unavailable (through done) when the queue is full or the store is stopping.
+    virtual void enqueue(std::unique_ptr<Job> job) = 0;
+    /// Answers what is queued, then closes. Called once, from outside the store's thread.
+    virtual void stop() = 0;
+
+    /// `work` is `Result<T>(Transaction&)`, `done` is `void(Result<T>)`.
+    template <class Work, class Done>
+    void run(Work work, Done done) {
+        using Answer = std::invoke_result_t<Work&, Transaction&>;
+        struct Queued : Job {
+            Work work;
+            Done finish;
+            std::optional<Answer> answer;
+            Queued(Work w, Done d) : work(std::move(w)), finish(std::move(d)) {}
+            Result<void> run(Transaction& tx) override {
+                answer.emplace(work(tx));
+                if (!*answer) return answer->error();
+                return {};
+            }
+            void done(std::optional<Error> failure) override {
+                if (failure) answer.emplace(std::move(*failure));
+                finish(std::move(*answer));
+            }
+        };
+        enqueue(std::make_unique<Queued>(std::move(work), std::move(done)));
+    }
+};
+
+}  // namespace holdpoint::store
