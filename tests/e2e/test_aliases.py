@@ -102,7 +102,7 @@ class AliasTest(ServerTest):
 
     def test_W2_pending_lists_with_the_names_of_the_store(self):
         thread, user = self.fresh("thread"), self.fresh("user")
-        request = self.refund(thread=thread, user=user, metadata={"toolCallId": "call-42"})
+        request = self.refund(thread=thread, user=user, metadata={"tool_call_id": "call-42"})
         answer = self.ann.get("/api/approvals/pending")  # the token is sent as a Bearer header
         entry, = [e for e in answer.json if e["threadId"] == thread]
         self.assertEqual(list(entry), ["approvalId", "threadId", "eventIdToWaitFor", "toolName", "toolInput", "toolCallId",

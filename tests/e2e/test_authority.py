@@ -46,7 +46,7 @@ RULES = {
     "endSession": ("session", 200, False),
     "getHealth": (PUBLIC, 200, False),
     "getReadiness": (PUBLIC, 200, False),
-    "getMetrics": (PUBLIC, 200, False),  # from loopback, as here
+    "getMetrics": ("metrics", 200, False),  # open from loopback, as here, unless a key says who asks
     "getOpenApi": (PUBLIC, 200, False),
     "getInbox": (PUBLIC, 200, False),
     "getSignIn": (PUBLIC, 200, False),
@@ -179,13 +179,17 @@ class AuthorityTest(ServerTest):
         is_change = SPEC.operations[name]["method"] != "GET"
         if may is PUBLIC:
             return works
+        if may == "metrics":
+            if self.callers[principal].key is None:
+                return works
+            return instead or (works if role in ("auditor", "admin") else 403)
         if instead == "csrf":
             if is_change:
                 return 403
         elif instead is not None:
             return instead
         if may == "session":
-            return works if "session" in principal else 401
+            return works if "session" in principal else 403 if role == "agent" else 404
         if role not in may:
             return 403
         if principal == "other agent" and is_owner_only:
@@ -283,7 +287,11 @@ class AuthorityTest(ServerTest):
         name = person.get("/v1/me")["name"]
         wrong = person.post(f"/v1/users/{name}/password", {"current": "not it at all", "password": "another good phrase"})
         self.assertEqual(wrong.status, 403, wrong)
-        self.assertStatus(person.post(f"/v1/users/{name}/password", {"password": "another good phrase"}), 403)
+        self.assertStatus(person.post(f"/v1/users/{name}/password", {"password": "another good phrase"}), 400,
+                          "invalid_argument", "current")
+        # A key is no proof that the person sits there either.
+        keyed = self.server.client(self.server.new_key("approver", name)["key"])
+        self.assertIn(keyed.post(f"/v1/users/{name}/password", {"password": "another good phrase"}).status, (400, 403))
         self.assertStatus(person.post(f"/v1/users/{name}/password",
                                       {"current": PASSWORD, "password": "another good phrase"}), 200)
         self.assertEqual(self.server.client().post("/v1/session", {"name": name, "password": PASSWORD}).status, 401)

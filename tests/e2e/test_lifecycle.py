@@ -457,7 +457,7 @@ class LimitTest(unittest.TestCase):
             self.assertEqual(len(ann.list(agent="a", state="pending")), 5)
 
     def test_X4_calls_of_one_key_are_limited_and_others_are_not(self):
-        with Server("--rate-limit", "5") as server:
+        with Server("--rate-per-key", "5") as server:
             agent, ann = server.actor("agent", "a"), server.actor("approver", "ann")
             statuses = [agent.post("/v1/requests", {"action": {"tool": "t"}}).status for _ in range(60)]
             self.assertIn(429, statuses)

@@ -148,6 +148,52 @@ class TimeTest(ServerTest):
         self.assertEqual({r["outcome"] for r in made["requests"]}, {"expired"})
 
 
+class PolicyTimeTest(unittest.TestCase):
+    """What only policy may say about silence."""
+
+    def expire(self, *flags, **more):
+        with Server("--timeout", "1s", *flags) as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            request = agent.propose(wait=10, **more)
+            self.assertEqual(request["state"], "settled")
+            self.assertIsNone(request["decision"], "silence is nobody's decision")
+            late = ann.post(f"/v1/requests/{request['id']}/decision", {"decision": "approve"})
+            self.assertEqual(late.status, 410)
+            return request
+
+    def test_T1_approve_releases_low_risk_only_and_stays_an_expiry(self):
+        request = self.expire("--on-timeout", "approve", "--risk", "low")
+        self.assertEqual((request["outcome"], request["timed_out"]), ("expired", {"action": "approve"}))
+        self.assertEqual(request["release"]["arguments"], {"orderId": "1234", "amount": 50000})
+
+    def test_T1_approve_never_above_the_risk_allowed(self):
+        for risk in ("medium", "high", "critical"):
+            request = self.expire("--on-timeout", "approve", "--risk", risk)
+            self.assertEqual((request["outcome"], request["on_timeout"], request["release"]), ("expired", "reject", None))
+        raised = self.expire("--on-timeout", "approve", "--risk", "low", risk="medium")
+        self.assertEqual((raised["outcome"], raised["release"]), ("expired", None))
+
+    def test_T1_an_agent_cannot_loosen_what_policy_says(self):
+        request = self.expire("--on-timeout", "abort", on_timeout="skip")
+        self.assertIsNone(request["release"])
+
+    def test_T1_default_takes_the_configured_decision(self):
+        for decision, outcome, is_released in (("reject", "expired", False), ("skip", "skipped", False),
+                                               ("abort", "expired", False), ("approve", "expired", True)):
+            with self.subTest(decision=decision):
+                request = self.expire("--on-timeout", "default", "--default-decision", decision, "--risk", "low")
+                self.assertEqual((request["outcome"], request["release"] is not None), (outcome, is_released))
+        request = self.expire("--on-timeout", "default", "--default-decision", "approve", "--risk", "high")
+        self.assertIsNone(request["release"], "never above the risk allowed")
+
+    def test_P5_defaults_of_time_come_from_the_server(self):
+        with Server("--timeout", "90s", "--remind-every", "30s", "--reminders-max", "2", "--retries-max", "4") as server:
+            request = server.actor("agent", "bot").propose()
+            self.assertAlmostEqual(seconds_between(request["created_at"], request["expires_at"]), 90, places=3)
+            self.assertEqual(request["reminders"], {"every_s": 30, "max": 2, "sent": 0})
+            self.assertEqual(request["retries"]["max"], 4)
+
+
 class RestartTimeTest(unittest.TestCase):
     def test_T4_deadlines_that_pass_while_the_server_is_down_fire_after_the_restart(self):
         for how in ("stop", "kill"):
