@@ -125,7 +125,7 @@ class Handler {
         text_ = text;
         limits_ = limits;
         nodes_ = 0;
-        fault_.clear();
+        fault_ = {};
         frames_.clear();
         keys_.start(text.size());
         stack_.reset(std::move(storage));
@@ -142,11 +142,15 @@ class Handler {
         text_ = {};
     }
 
-    bool has_fault() const { return !fault_.empty(); }
-    ErrorCode code() const { return code_; }
-    const std::string& fault() const { return fault_; }
-    /// Where the offending token begins; null if only the parser's own position is known.
-    const char* place() const { return place_; }
+    struct Fault {
+        ErrorCode code = ErrorCode::invalid_argument;
+        std::string what;  ///< empty: none found
+        std::string_view advice;
+        /// Where the token begins; null if only the parser's own position is known.
+        const char* place = nullptr;
+    };
+    const Fault& fault() const { return fault_; }
+    /// The way to the value that the parser is at.
     std::string path() const;
 
     bool on_document_begin(error_code&) { return true; }
@@ -230,17 +234,16 @@ class Handler {
         std::string_view repeated = {};  // the duplicate that ended the parse
     };
 
-    bool refuse(error_code& ec, std::string fault, std::string_view token = {}) {
-        code_ = ErrorCode::invalid_argument;
-        fault_ = std::move(fault);
-        place_ = is_in_text(token) ? token.data() : nullptr;
+    bool refuse(error_code& ec, std::string what, std::string_view token = {}) {
+        fault_ = {.what = std::move(what), .advice = {}};
+        if (is_in_text(token)) fault_.place = token.data();
         ec = boost::json::error::exception;
         return false;
     }
 
-    bool too_large(error_code& ec, std::string fault) {
-        refuse(ec, std::move(fault));
-        code_ = ErrorCode::too_large;
+    bool too_large(error_code& ec, std::string what) {
+        refuse(ec, std::move(what));
+        fault_.code = ErrorCode::too_large;
         return false;
     }
 
@@ -274,15 +277,19 @@ class Handler {
         if (!node_fits(ec)) return false;
         Number number;
         const NumberFault fault = read_number(text, number);
-        if (fault != NumberFault::none) {
-            return refuse(ec, fmt::format("number `{}` {}", shown(text), describe(fault)), text);
-        }
+        if (fault != NumberFault::none) return refuse_number(ec, fault, text);
         if (number.is_integer) {
             stack_.push_int64(number.integer);
         } else {
             stack_.push_double(number.real);
         }
         return value_ends();
+    }
+
+    bool refuse_number(error_code& ec, NumberFault fault, std::string_view text) {
+        refuse(ec, fmt::format("number `{}` {}", shown(text), describe(fault)), text);
+        if (fault != NumberFault::negative_zero) fault_.advice = "; send it as a string";
+        return false;
     }
 
     static std::string_view describe(NumberFault fault) {
@@ -292,11 +299,11 @@ class Handler {
             case NumberFault::negative_zero:
                 return "is negative zero";
             case NumberFault::beyond_integers:
-                return "loses precision; integers beyond ±(2^53-1) must be sent as strings";
+                return "loses precision beyond ±(2^53-1)";
             case NumberFault::out_of_range:
-                return "is out of the range of a double";
+                return "is beyond the range of a double";
             case NumberFault::loses_precision:
-                return "loses precision; send it as a string";
+                return "loses precision";
         }
         return "";
     }
@@ -321,9 +328,7 @@ class Handler {
     std::vector<Frame> frames_;
     KeyStack keys_;
     boost::json::value_stack stack_;
-    ErrorCode code_ = ErrorCode::invalid_argument;
-    std::string fault_;
-    const char* place_ = nullptr;
+    Fault fault_;
 };
 
 bool is_name(std::string_view key) {
@@ -370,35 +375,47 @@ std::string describe_place(std::string_view text, std::size_t offset) {
                        std::ranges::count_if(before.substr(line_begin), starts_code_point) + 1);
 }
 
+/// Whether `text` ends in the escape of a leading surrogate, or in that and a backslash.
+bool ends_in_leading_surrogate(std::string_view text) {
+    if (text.ends_with('\\')) text.remove_suffix(1);
+    if (text.size() < 6) return false;
+    const std::string_view escape = text.substr(text.size() - 6);
+    return escape.starts_with("\\u") && (escape[2] == 'd' || escape[2] == 'D') &&
+           std::string_view("89abAB").contains(escape[3]);
+}
+
 std::string describe_syntax(std::string_view text, std::size_t offset, error_code ec) {
-    if (utf8_prefix(text) <= offset) return "text is not valid UTF-8";
-    if (ec == boost::json::error::illegal_leading_surrogate ||
-        ec == boost::json::error::illegal_trailing_surrogate) {
-        return "lone surrogate in an escape";
+    using boost::json::error;
+    if (ec == error::illegal_leading_surrogate || ec == error::illegal_trailing_surrogate ||
+        ends_in_leading_surrogate(text.substr(0, offset))) {
+        return "lone surrogate";
     }
-    if (ec == boost::json::error::expected_hex_digit) return "escape needs four hexadecimal digits";
-    if (ec == boost::json::error::exponent_overflow)
-        return "number is out of the range of a double";
-    if (ec == boost::json::error::incomplete || offset >= text.size()) return "text ends too early";
+    if (ec == error::expected_hex_digit) return "escape without four hexadecimal digits";
+    if (ec == error::exponent_overflow) return "number beyond the range of a double";
+    if (ec == error::incomplete || offset >= text.size()) return "text ends too early";
     const CodePoint found = first_code_point(text.substr(offset));
     return fmt::format("unexpected `{}`",
                        visible(text.substr(offset, static_cast<std::size_t>(found.bytes))));
 }
 
-Error make_error(ErrorCode code, std::string_view what, std::string_view text, std::size_t offset,
-                 std::string path) {
-    return Error{code, fmt::format("{} {}", what, describe_place(text, offset)), std::move(path)};
+Error syntax_error(std::string_view text, std::size_t offset, std::string_view what,
+                   std::string path = {}) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} {}", what, describe_place(text, offset)), std::move(path)};
 }
 
 /// Tells what is wrong with a text that the parser left at `offset`.
 Error explain(const Handler& handler, std::string_view text, std::size_t offset, error_code ec) {
-    if (handler.has_fault()) {
-        const char* place = handler.place();
-        if (place != nullptr) offset = static_cast<std::size_t>(place - text.data());
-        return make_error(handler.code(), handler.fault(), text, offset, handler.path());
+    if (const Handler::Fault& fault = handler.fault(); !fault.what.empty()) {
+        if (fault.place != nullptr) offset = static_cast<std::size_t>(fault.place - text.data());
+        return Error{fault.code,
+                     fmt::format("{} {}{}", fault.what, describe_place(text, offset), fault.advice),
+                     handler.path()};
     }
-    return make_error(ErrorCode::invalid_argument, describe_syntax(text, offset, ec), text, offset,
-                      handler.path());
+    if (const std::size_t valid = utf8_prefix(text); valid < text.size() && valid <= offset) {
+        return syntax_error(text, valid, "text is not UTF-8", handler.path());
+    }
+    return syntax_error(text, offset, describe_syntax(text, offset, ec), handler.path());
 }
 
 using Parser = boost::json::basic_parser<Handler>;
@@ -414,8 +431,7 @@ Result<value> run(Parser& parser, std::string_view text) {
     const std::size_t read = parser.write_some(false, text.data(), text.size(), ec);
     if (ec) return explain(parser.handler(), text, read, ec);
     if (read < text.size()) {
-        return make_error(ErrorCode::invalid_argument, "more text follows the JSON value", text,
-                          read, "");
+        return syntax_error(text, read, "more text after the JSON value");
     }
     return parser.handler().take();
 }
