@@ -31,29 +31,50 @@ std::string shown(std::string_view text) {
     return cut_utf8(visible(text.substr(0, shown_bytes_max + 4)), shown_bytes_max);
 }
 
-/// Seeded per process, so that nobody can choose keys whose tags collide.
-std::uint32_t tag_of(std::string_view key) {
-    static const std::uint64_t seed = [] {
+/// Tells keys apart quickly. Seeded, so that nobody can choose keys whose tags collide.
+class Tagger {
+  public:
+    Tagger() {
         std::random_device device;
-        return (std::uint64_t{device()} << 32) | device();
-    }();
-    std::uint64_t hash = seed ^ key.size();
-    const auto mix = [&hash](std::uint64_t word) {
-        const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9E3779B97F4A7C15ULL;
-        hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-        hash += seed;
-    };
-    std::uint64_t word = 0;
-    while (key.size() >= sizeof word) {
-        std::memcpy(&word, key.data(), sizeof word);
-        mix(word);
-        key.remove_prefix(sizeof word);
+        seed_ = (std::uint64_t{device()} << 32) | device();
     }
-    word = 0;
-    std::memcpy(&word, key.data(), key.size());
-    mix(word);
-    return static_cast<std::uint32_t>(hash ^ (hash >> 32));
-}
+
+    std::uint32_t tag(std::string_view key) const {
+        const char* at = key.data();
+        std::size_t left = key.size();
+        std::uint64_t hash = seed_ ^ left;
+        for (; left > 16; at += 8, left -= 8) hash = mix(hash, word(at));
+        // The last words overlap, which is cheaper than copying a part of one.
+        if (left >= 8) {
+            hash = mix(mix(hash, word(at)), word(at + left - 8));
+        } else if (left >= 4) {
+            hash = mix(hash, std::uint64_t{half(at)} << 32 | half(at + left - 4));
+        } else if (left > 0) {
+            hash = mix(hash, byte(at[0]) << 16 | byte(at[left / 2]) << 8 | byte(at[left - 1]));
+        }
+        return static_cast<std::uint32_t>(hash >> 32);
+    }
+
+  private:
+    static std::uint64_t byte(char c) { return static_cast<unsigned char>(c); }
+    static std::uint64_t word(const char* at) {
+        std::uint64_t result;
+        std::memcpy(&result, at, sizeof result);
+        return result;
+    }
+    static std::uint32_t half(const char* at) {
+        std::uint32_t result;
+        std::memcpy(&result, at, sizeof result);
+        return result;
+    }
+    std::uint64_t mix(std::uint64_t hash, std::uint64_t word) const {
+        const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9E3779B97F4A7C15ULL;
+        return (static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64)) +
+               seed_;
+    }
+
+    std::uint64_t seed_;
+};
 
 /// The keys of all objects that are open, the innermost last. Keys point into the parsed text or,
 /// if they had escapes, into a buffer that is never longer than that text.
@@ -72,7 +93,7 @@ class KeyStack {
         part_begin_ = 0;
     }
 
-    void release_memory() { *this = {}; }
+    void release_memory() { *this = KeyStack(); }
 
     std::size_t size() const { return keys_.size(); }
     std::string_view key(std::size_t index) const { return keys_[index]; }
@@ -92,20 +113,27 @@ class KeyStack {
 
     /// False if `key` is among those from `begin` on.
     bool push(std::string_view key, std::size_t begin) {
-        const std::uint32_t tag = tag_of(key);
-        // No early exit: this loop runs eight tags at a time, which no hash set beats here.
+        const std::uint32_t tag = tagger_.tag(key);
+        // No early exit: so the compiler compares many tags at a time, which no hash set beats
+        // here.
         std::uint32_t matches = 0;
-        for (std::size_t i = begin; i < tags_.size(); ++i) matches += tags_[i] == tag;
-        if (matches > 0 && std::find(keys_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                     keys_.end(), key) != keys_.end()) {
-            return false;
+        const std::uint32_t* const tags_end = tags_.data() + tags_.size();
+        for (const std::uint32_t* at = tags_.data() + begin; at != tags_end; ++at) {
+            matches += *at == tag;
         }
+        if (matches > 0 && contains(key, begin)) return false;
         keys_.push_back(key);
         tags_.push_back(tag);
         return true;
     }
 
   private:
+    bool contains(std::string_view key, std::size_t begin) const {
+        return std::find(keys_.begin() + static_cast<std::ptrdiff_t>(begin), keys_.end(), key) !=
+               keys_.end();
+    }
+
+    Tagger tagger_;
     std::vector<std::string_view> keys_;
     std::vector<std::uint32_t> tags_;  // beside keys_
     std::string unescaped_;
@@ -181,12 +209,11 @@ class Handler {
         if (!text_fits(last, total, ec)) return false;
         Frame& frame = frames_.back();
         if (keys_.size() - frame.keys_begin >= limits_.keys_max) {
-            return too_large(ec, fmt::format("object has more than {} keys", limits_.keys_max));
+            return too_large(ec, "object has more than {} keys", limits_.keys_max);
         }
         const std::string_view key = keys_.finish(last, is_in_text(last));
         if (!keys_.push(key, frame.keys_begin)) {
-            frame.repeated = key;
-            return refuse(ec, fmt::format("duplicate key `{}`", shown(key)), last);
+            return refuse_duplicate(ec, key, last);
         }
         frame.has_key = true;
         stack_.push_key(key);
@@ -234,23 +261,34 @@ class Handler {
         std::string_view repeated = {};  // the duplicate that ended the parse
     };
 
-    bool refuse(error_code& ec, std::string what, std::string_view token = {}) {
+    // All refusals stay out of line, so that what every value goes through is inlined.
+    [[gnu::cold]] bool refuse(error_code& ec, std::string what, std::string_view token = {}) {
         fault_ = {.what = std::move(what), .advice = {}};
         if (is_in_text(token)) fault_.place = token.data();
         ec = boost::json::error::exception;
         return false;
     }
 
-    bool too_large(error_code& ec, std::string what) {
-        refuse(ec, std::move(what));
+    [[gnu::cold]] bool too_large(error_code& ec, fmt::format_string<std::size_t&> what,
+                                 std::size_t limit) {
+        refuse(ec, fmt::format(what, limit));
         fault_.code = ErrorCode::too_large;
         return false;
     }
 
+    [[gnu::cold]] bool refuse_nul(error_code& ec) { return refuse(ec, "string holds U+0000"); }
+
+    [[gnu::cold]] bool refuse_duplicate(error_code& ec, std::string_view key,
+                                        std::string_view token) {
+        frames_.back().repeated = key;
+        return refuse(ec, fmt::format("duplicate key `{}`", shown(key)), token);
+    }
+
     bool open(bool is_object, error_code& ec) {
         if (!node_fits(ec)) return false;
-        if (frames_.size() >= static_cast<std::size_t>(limits_.depth_max)) {
-            return too_large(ec, fmt::format("nested deeper than {} levels", limits_.depth_max));
+        const auto depth_max = static_cast<std::size_t>(limits_.depth_max);
+        if (frames_.size() >= depth_max) {
+            return too_large(ec, "nested deeper than {} levels", depth_max);
         }
         frames_.push_back({.is_object = is_object, .keys_begin = keys_.size()});
         return true;
@@ -258,17 +296,16 @@ class Handler {
 
     bool node_fits(error_code& ec) {
         if (++nodes_ <= limits_.nodes_max) return true;
-        return too_large(ec, fmt::format("more than {} values", limits_.nodes_max));
+        return too_large(ec, "more than {} values", limits_.nodes_max);
     }
 
     bool text_fits(std::string_view part, std::size_t total, error_code& ec) {
         if (total > limits_.string_bytes_max) {
-            return too_large(
-                ec, fmt::format("string is longer than {} bytes", limits_.string_bytes_max));
+            return too_large(ec, "string is longer than {} bytes", limits_.string_bytes_max);
         }
         // Raw text cannot hold U+0000, that is a syntax error; an escape can.
         if (!is_in_text(part) && part.find('\0') != std::string_view::npos) {
-            return refuse(ec, "string holds U+0000");
+            return refuse_nul(ec);
         }
         return true;
     }
@@ -286,7 +323,7 @@ class Handler {
         return value_ends();
     }
 
-    bool refuse_number(error_code& ec, NumberFault fault, std::string_view text) {
+    [[gnu::cold]] bool refuse_number(error_code& ec, NumberFault fault, std::string_view text) {
         refuse(ec, fmt::format("number `{}` {}", shown(text), describe(fault)), text);
         if (fault != NumberFault::negative_zero) fault_.advice = "; send it as a string";
         return false;
