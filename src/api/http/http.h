@@ -49,8 +49,8 @@ struct Request {
 struct Response {
     int status = 200;
     std::string content_type = "application/json";
-    std::string body;
-    std::vector<std::pair<std::string, std::string>> headers;
+    std::string body = {};
+    std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 /// A server-sent-event stream, or any other body without a known end.
