@@ -233,7 +233,15 @@ class Handler {
     }
 
     bool on_number_part(string_view, error_code&) { return true; }
-    bool on_int64(std::int64_t, string_view text, error_code& ec) { return on_number(text, ec); }
+    bool on_int64(std::int64_t integer, string_view text, error_code& ec) {
+        // Boost.JSON reads integers right, only its doubles are off. Zero may be negative.
+        if (integer == 0 || integer > integer_max || integer < -integer_max) {
+            return on_number(text, ec);
+        }
+        if (!node_fits(ec)) return false;
+        stack_.push_int64(integer);
+        return value_ends();
+    }
     bool on_uint64(std::uint64_t, string_view text, error_code& ec) { return on_number(text, ec); }
     bool on_double(double, string_view text, error_code& ec) { return on_number(text, ec); }
 
