@@ -31,7 +31,7 @@ std::int64_t read_exponent(std::string_view text) {
 class Decimal {
   public:
     explicit Decimal(std::string_view text) {
-        const std::size_t end = std::min(text.find_first_of("eE"), text.size());
+        const std::size_t end = mantissa_bytes(text);
         text_ = text.substr(0, end);
         bool after_point = false;
         std::int64_t seen = 0;
@@ -83,6 +83,11 @@ class Decimal {
     }
 
   private:
+    static std::size_t mantissa_bytes(std::string_view text) {
+        const auto is_mark = [](char c) { return (c | 0x20) == 'e'; };
+        return static_cast<std::size_t>(std::ranges::find_if(text, is_mark) - text.begin());
+    }
+
     std::string_view text_;  // from the first digit that counts
     std::int64_t digits_ = 0;
     std::int64_t magnitude_ = 0;
