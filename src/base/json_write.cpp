@@ -68,7 +68,7 @@ std::uint64_t prefix_of(std::string_view key) {
     if (key.size() >= sizeof prefix) {
         std::memcpy(&prefix, key.data(), sizeof prefix);
         prefix = std::byteswap(prefix);
-    } else {
+    } else if (!key.empty()) {
         for (const char c : key) prefix = prefix << 8 | static_cast<unsigned char>(c);
         prefix <<= 8 * (sizeof prefix - key.size());
     }
