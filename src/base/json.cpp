@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -114,20 +115,22 @@ class KeyStack {
     /// False if `key` is among those from `begin` on.
     bool push(std::string_view key, std::size_t begin) {
         const std::uint32_t tag = tagger_.tag(key);
-        // No early exit: so the compiler compares many tags at a time, which no hash set beats
-        // here.
-        std::uint32_t matches = 0;
-        const std::uint32_t* const tags_end = tags_.data() + tags_.size();
-        for (const std::uint32_t* at = tags_.data() + begin; at != tags_end; ++at) {
-            matches += *at == tag;
-        }
-        if (matches > 0 && contains(key, begin)) return false;
+        if (may_contain(tag, begin) && contains(key, begin)) return false;
         keys_.push_back(key);
         tags_.push_back(tag);
         return true;
     }
 
   private:
+    bool may_contain(std::uint32_t tag, std::size_t begin) const {
+        const std::span<const std::uint32_t> tags(tags_.data() + begin, tags_.size() - begin);
+        if (tags.size() < 16) return std::ranges::find(tags, tag) != tags.end();
+        // No early exit: so the compiler compares many at a time, which no hash set beats here.
+        std::uint32_t matches = 0;
+        for (const std::uint32_t each : tags) matches += each == tag;
+        return matches > 0;
+    }
+
     bool contains(std::string_view key, std::size_t begin) const {
         return std::find(keys_.begin() + static_cast<std::ptrdiff_t>(begin), keys_.end(), key) !=
                keys_.end();
@@ -233,7 +236,15 @@ class Handler {
     }
 
     bool on_number_part(string_view, error_code&) { return true; }
-    bool on_int64(std::int64_t, string_view text, error_code& ec) { return on_number(text, ec); }
+    bool on_int64(std::int64_t integer, string_view text, error_code& ec) {
+        // Boost.JSON reads integers right, only its doubles are off. Zero may be negative.
+        if (integer == 0 || integer > integer_max || integer < -integer_max) {
+            return on_number(text, ec);
+        }
+        if (!node_fits(ec)) return false;
+        stack_.push_int64(integer);
+        return value_ends();
+    }
     bool on_uint64(std::uint64_t, string_view text, error_code& ec) { return on_number(text, ec); }
     bool on_double(double, string_view text, error_code& ec) { return on_number(text, ec); }
 

@@ -103,6 +103,19 @@ TEST(ReadNumber, TakesUpToFifteenDigitsOfAnyMagnitude) {
     }
 }
 
+TEST(ReadNumber, RoundsAsTheStandardLibraryDoes) {
+    std::mt19937_64 random(9);
+    for (int i = 0; i < 50'000; ++i) {
+        std::string text = std::to_string(random() % 1'000'000'000'000'000 >> random() % 50);
+        if (random() % 2 == 0) text.insert(random() % text.size() + 1, ".0");
+        text += "e" + std::to_string(static_cast<int>(random() % 60) - 30);
+        if (random() % 2 == 0) text.insert(0, "-");
+        Number number;
+        if (read_number(text, number) != NumberFault::none) continue;
+        ASSERT_EQ(number.real, std::strtod(text.c_str(), nullptr)) << text;
+    }
+}
+
 TEST(ReadNumber, ComparesDecimalsNotSpellings) {
     EXPECT_EQ(fault_of("1.2345678901234567"), NumberFault::none);
     EXPECT_EQ(fault_of("12345678901234567e-16"), NumberFault::none);

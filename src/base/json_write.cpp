@@ -68,14 +68,14 @@ std::uint64_t prefix_of(std::string_view key) {
     if (key.size() >= sizeof prefix) {
         std::memcpy(&prefix, key.data(), sizeof prefix);
         prefix = std::byteswap(prefix);
-    } else {
+    } else if (!key.empty()) {
         for (const char c : key) prefix = prefix << 8 | static_cast<unsigned char>(c);
         prefix <<= 8 * (sizeof prefix - key.size());
     }
     return (prefix & high_bits) == 0 ? prefix : in_utf16_order(prefix);
 }
 
-bool is_plain(unsigned char c) { return c >= 0x20 && c != '"' && c != '\\' && c < 0x80; }
+bool is_plain(char c) { return c >= 0x20 && c != '"' && c != '\\'; }  // beyond ASCII is negative
 
 /// Whether none of eight bytes is a control character, `"`, `\` or beyond ASCII.
 bool are_plain(const char* at) {
@@ -117,6 +117,42 @@ void append_escape(std::string& out, unsigned char c) {
             out += hex[c >> 4];
             out += hex[c & 15];
     }
+}
+
+bool is_plain(std::string_view text) {
+    if (text.size() < 8) {
+        return std::ranges::all_of(text, [](char c) { return is_plain(c); });
+    }
+    const char* const last = text.data() + text.size() - 8;
+    for (const char* at = text.data(); at < last; at += 8) {
+        if (!are_plain(at)) return false;
+    }
+    return are_plain(last);  // overlaps what was looked at already
+}
+
+void append_with_escapes(std::string& out, std::string_view utf8) {
+    out += '"';
+    std::size_t copied = 0;  // everything before is in `out`
+    for (std::size_t at = 0; at < utf8.size();) {
+        if (utf8.size() - at >= 8 && are_plain(utf8.data() + at)) {
+            at += 8;
+            continue;
+        }
+        const CodePoint point = first_code_point(utf8.substr(at));
+        if (point.bytes > 1 || is_plain(utf8[at])) {
+            at += static_cast<std::size_t>(point.bytes);
+            continue;
+        }
+        out.append(utf8.substr(copied, at - copied));
+        if (point.bytes == 0) {
+            out += "\uFFFD";
+        } else {
+            append_escape(out, static_cast<unsigned char>(utf8[at]));
+        }
+        copied = ++at;
+    }
+    out.append(utf8.substr(copied));
+    out += '"';
 }
 
 void append_integer(std::string& out, std::int64_t integer) {
@@ -195,34 +231,16 @@ thread_local std::vector<Sorted> Writer::members_;
 }  // namespace
 
 void append_quoted(std::string& out, std::string_view utf8) {
-    out += '"';
-    std::size_t at = 0;
-    std::size_t copied = 0;  // everything before is in `out`
-    while (at < utf8.size()) {
-        if (utf8.size() - at >= 8 && are_plain(utf8.data() + at)) {
-            at += 8;
-            continue;
-        }
-        const auto c = static_cast<unsigned char>(utf8[at]);
-        if (is_plain(c)) {
-            ++at;
-            continue;
-        }
-        const int bytes = c < 0x80 ? 0 : first_code_point(utf8.substr(at)).bytes;
-        if (bytes > 0) {
-            at += static_cast<std::size_t>(bytes);
-            continue;
-        }
-        out.append(utf8.substr(copied, at - copied));
-        if (c < 0x80) {
-            append_escape(out, c);
-        } else {
-            out += "\uFFFD";
-        }
-        copied = ++at;
-    }
-    out.append(utf8.substr(copied));
-    out += '"';
+    if (!is_plain(utf8)) return append_with_escapes(out, utf8);
+    const std::size_t begin = out.size();
+    const std::size_t end = begin + utf8.size() + 2;
+    // libstdc++ 12 tells the operation the capacity in place of the size asked for.
+    out.resize_and_overwrite(end, [&](char* text, std::size_t) {
+        text[begin] = '"';
+        std::copy(utf8.begin(), utf8.end(), text + begin + 1);
+        text[end - 1] = '"';
+        return end;
+    });
 }
 
 void append_canonical(std::string& out, const value& value) { Writer(out).write(value); }
