@@ -477,9 +477,15 @@ std::shared_ptr<Stream> ExchangeHandle::start_stream(Response head) {
 
 void ExchangeHandle::on_abandon(std::move_only_function<void()> callback) {
     abandoned_ = std::move(callback);
+    if (!is_abandoned_) return;
+    // The client left while the handler was busy elsewhere: tell it, but not from inside its call.
+    boost::asio::post(io_->get_executor(), [weak = weak_from_this()] {
+        if (const auto exchange = weak.lock()) exchange->abandon();
+    });
 }
 
 void ExchangeHandle::abandon() {
+    is_abandoned_ = true;
     if (auto callback = std::exchange(abandoned_, nullptr)) callback();
 }
 

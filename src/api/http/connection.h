@@ -120,7 +120,7 @@ class Connection final
 };
 
 /// The exchange a handler holds. Outlives the connection if the handler keeps it.
-class ExchangeHandle final : public Exchange {
+class ExchangeHandle final : public Exchange, public std::enable_shared_from_this<ExchangeHandle> {
   public:
     ExchangeHandle(ConnectionPtr connection, boost::asio::io_context& io)
         : connection_(std::move(connection)), io_(&io) {}
@@ -139,6 +139,7 @@ class ExchangeHandle final : public Exchange {
     ConnectionPtr connection_;  ///< null once answered or gone
     boost::asio::io_context* io_;
     std::move_only_function<void()> abandoned_;
+    bool is_abandoned_ = false;
 };
 
 class StreamHandle final : public Stream {

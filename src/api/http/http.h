@@ -78,8 +78,9 @@ class Exchange {
     virtual void respond(Response response) = 0;
     /// Sends the head now and leaves the body open; the body of `head` is ignored.
     virtual std::shared_ptr<Stream> start_stream(Response head) = 0;
-    /// Called at most once, from the loop, when the client goes away before the answer. A client
-    /// that only closed its sending side can still read: answering is allowed, dropping is too.
+    /// Called at most once, from the loop, when the client goes away before the answer, or has
+    /// gone already. A client that only closed its sending side can still read: answering is
+    /// allowed, dropping is too.
     /// The callback must not own the exchange, or neither would ever be freed.
     virtual void on_abandon(std::move_only_function<void()> callback) = 0;
 };

@@ -39,16 +39,16 @@ bool is_host(std::string_view value) {
     });
 }
 
-std::string_view message_for(const error_code& error) {
+std::string_view message_for(const error_code& problem) {
     using beast::http::error;
-    if (error == error::bad_method) return "malformed method";
-    if (error == error::bad_target) return "malformed request target";
-    if (error == error::bad_field) return "malformed header name";
-    if (error == error::bad_value) return "malformed header value";
-    if (error == error::bad_content_length) return "malformed Content-Length";
-    if (error == error::multiple_content_length) return "more than one Content-Length";
-    if (error == error::bad_transfer_encoding) return "malformed Transfer-Encoding";
-    if (error == error::bad_line_ending) return "lines must end with CRLF";
+    if (problem == error::bad_method) return "malformed method";
+    if (problem == error::bad_target) return "malformed request target";
+    if (problem == error::bad_field) return "malformed header name";
+    if (problem == error::bad_value) return "malformed header value";
+    if (problem == error::bad_content_length) return "malformed Content-Length";
+    if (problem == error::multiple_content_length) return "more than one Content-Length";
+    if (problem == error::bad_transfer_encoding) return "malformed Transfer-Encoding";
+    if (problem == error::bad_line_ending) return "lines must end with CRLF";
     return "malformed request";
 }
 

@@ -7,6 +7,7 @@
 namespace holdpoint::http {
 namespace {
 
+using namespace std::string_literals;
 using Status = RequestReader::Status;
 
 struct Read {
@@ -153,7 +154,7 @@ TEST(RequestReader, RefusesMalformedLines) {
     EXPECT_EQ(refusal("GET / HTTP/1.1\r\n Host: a\r\n\r\n"), 400);
     EXPECT_EQ(refusal("GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n"), 400);
     EXPECT_EQ(refusal("GET / HTTP/1.1\r\nHost: a\r\n: empty\r\n\r\n"), 400);
-    EXPECT_EQ(refusal(std::string("GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 35)), 400);
+    EXPECT_EQ(refusal("GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n"s), 400);
     EXPECT_EQ(refusal("GET  / HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
     EXPECT_EQ(refusal("GET /\r\n\r\n"), 400);
     EXPECT_EQ(refusal("G(T / HTTP/1.1\r\nHost: a\r\n\r\n"), 400);

@@ -99,6 +99,14 @@ class ServerTest : public testing::Test {
             exchange->respond({.body = "x", .headers = {{"X-Text", "a\r\nSet-Cookie: b"}}});
         } else if (request.path == "/cached") {
             exchange->respond({.body = "x", .headers = {{"Cache-Control", "max-age=60"}}});
+        } else if (request.path == "/peer") {
+            exchange->respond({.body = request.peer + (request.is_tls ? " tls" : " plain")});
+        } else if (request.path == "/wake") {
+            const std::shared_ptr<Exchange> other = std::move(parked_.front());
+            parked_.pop_front();
+            other->respond({.body = "woken"});
+            other->respond({.body = "a second answer is ignored"});
+            exchange->respond({.body = "done " + request.body});
         } else if (request.path == "/empty") {
             exchange->respond({.status = 204});
         } else if (request.path == "/large") {
@@ -232,7 +240,12 @@ TEST_F(ServerTest, ListensOnIpv6AndNamesThePeer) {
     start({}, {.address = "::1"});
     TestClient client({.port = port_, .address = "::1"});
     ASSERT_TRUE(client.is_connected());
-    EXPECT_EQ(client.get("/").status, 200);
+    EXPECT_EQ(client.get("/peer").body, "::1 plain");
+}
+
+TEST_F(ServerTest, ShowsAnIpv4ClientOfAnIpv6SocketAsWhatItIs) {
+    start({}, {.address = "::"});
+    EXPECT_EQ(TestClient(port_).get("/peer").body, "127.0.0.1 plain");
 }
 
 TEST_F(ServerTest, SaysWhyItCannotListen) {
@@ -506,15 +519,44 @@ TEST_F(ServerTest, AnswersOneConnectionFromTheHandlerOfAnother) {
     TestClient waiting(port_);
     waiting.send(get("/park") + get("/behind"));
     ASSERT_TRUE(eventually([this] { return parked_.size() == 1; }));
-    on_loop([this] {
-        server_->statistics();
-        const auto exchange = parked_.front();
-        parked_.clear();
-        exchange->respond({.body = "woken"});
-        exchange->respond({.body = "a second answer is ignored"});
-    });
+    TestClient waking(port_);
+    // What follows in the same packet must survive the work done for the other connection.
+    waking.send("POST /wake HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx" + get("/then"));
+    EXPECT_EQ(waking.read_response().body, "done x");
+    EXPECT_EQ(waking.read_response().body, "GET /then ");
     EXPECT_EQ(waiting.read_response().body, "woken");
     EXPECT_EQ(waiting.read_response().body, "GET /behind ");
+}
+
+TEST_F(ServerTest, TellsALateAskerThatTheClientHasGoneAlready) {
+    start();
+    TestClient client(port_);
+    client.send(get("/hold"));
+    ASSERT_TRUE(eventually([this] { return parked_.size() == 1; }));
+    client.close();
+    // With nobody asking to be told, the exchange stays: the client may have stopped sending only.
+    std::this_thread::sleep_for(milliseconds(20));
+    EXPECT_EQ(statistics().parked, 1U);
+    on_loop([this] {
+        parked_.front()->on_abandon([this] {
+            ++abandoned_;
+            parked_.clear();
+        });
+        EXPECT_EQ(abandoned_, 0);
+    });
+    EXPECT_TRUE(eventually([this] { return abandoned_ == 1; }));
+    EXPECT_TRUE(eventually([this] { return server_->statistics().open == 0; }));
+}
+
+TEST_F(ServerTest, SurvivesAClientThatClosesDuringTheAnswer) {
+    start();
+    for (int i = 0; i < 5; ++i) {
+        TestClient client({.port = port_, .receive_buffer_bytes = 4096});
+        client.send(get("/large") + get("/large"));
+        client.read_head();
+    }
+    EXPECT_TRUE(eventually([this] { return server_->statistics().open == 0; }));
+    EXPECT_EQ(TestClient(port_).get("/").status, 200);
 }
 
 TEST_F(ServerTest, StreamsEventsUntilClosed) {
@@ -769,7 +811,7 @@ TEST_F(TlsServerTest, ServesRequestsOfAllSizes) {
     start({}, {.is_tls = true});
     TestClient client = connect();
     ASSERT_TRUE(client.is_connected());
-    EXPECT_EQ(client.get("/a").body, "GET /a ");
+    EXPECT_EQ(client.get("/peer").body, "127.0.0.1 tls");
     const std::string body(200'000, 'b');
     EXPECT_EQ(client.post("/b", body).body, "POST /b " + body);
     EXPECT_EQ(client.get("/large").body.size(), 8U * 1024 * 1024);
@@ -821,6 +863,17 @@ TEST_F(TlsServerTest, RefusesOldVersionsAndPlainText) {
     EXPECT_TRUE(on_loop([this] { return handled_.empty(); }));
     TestClient modern = connect();
     EXPECT_GE(SSL_version(modern.tls()), TLS1_2_VERSION);
+}
+
+TEST_F(TlsServerTest, SurvivesAClientThatClosesDuringTheAnswer) {
+    start({}, {.is_tls = true});
+    for (int i = 0; i < 5; ++i) {
+        TestClient client = connect();
+        client.send(get("/large") + get("/large"));
+        client.read_head();
+    }
+    EXPECT_TRUE(eventually([this] { return server_->statistics().open == 0; }));
+    EXPECT_EQ(connect().get("/").status, 200);
 }
 
 TEST_F(TlsServerTest, CutsOffASlowHandshake) {
