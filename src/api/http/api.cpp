@@ -20,6 +20,15 @@ bool is_json(std::string_view content_type) {
     return http::equal_ignoring_case(type.substr(0, end + 1), "application/json");
 }
 
+/// Behind a proxy the peer is the last address that the proxy itself added, and TLS ended there.
+void take_forwarded(http::Request& request) {
+    const std::string_view chain = request.header("x-forwarded-for");
+    std::string_view last = chain.substr(chain.rfind(',') + 1);
+    while (last.starts_with(' ')) last.remove_prefix(1);
+    if (!last.empty() && last.size() <= 64) request.peer = last;
+    request.is_tls = request.header("x-forwarded-proto") == "https";
+}
+
 /// Compares a path with a pattern; `{id}` takes one segment that is not empty.
 bool matches(std::string_view path, std::string_view pattern, std::string& id) {
     const std::size_t brace = pattern.find('{');
@@ -93,7 +102,7 @@ Api::Api(store::Store& store, Clock& clock, const policy::Builtin& policy, Offlo
       offload_(std::move(offload)),
       options_(std::move(options)),
       authenticator_(store, clock, options_.auth),
-      timers_(clock.now().ms),
+      timers_(0),
       polls_(waiters_, timers_),
       streams_(store, timers_),
       sign_ins_(sign_in_rule),
@@ -102,7 +111,8 @@ Api::Api(store::Store& store, Clock& clock, const policy::Builtin& policy, Offlo
 const Api::Route* Api::find(const http::Request& request, std::string& id,
                             std::string& allowed) const {
     // HEAD is GET whose body the engine leaves out.
-    const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
+    const std::string_view method =
+        request.method == "HEAD" ? "GET" : std::string_view(request.method);
     for (const Route& route : routes()) {
         if (!matches(request.path, route.path, id)) continue;
         if (route.method == method) return &route;
@@ -113,6 +123,7 @@ const Api::Route* Api::find(const http::Request& request, std::string& id,
 }
 
 void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchange) {
+    if (options_.is_behind_proxy) take_forwarded(request);
     auto call = std::make_shared<Call>(Call{std::move(request), std::move(exchange), {}, {}, {}});
     std::string allowed;
     const Route* route = find(call->request, call->id, allowed);
@@ -139,9 +150,9 @@ void Api::admit(const Route& route, const CallPtr& call) {
     if (auth::may(call->caller.role, route.need)) return (this->*route.handle)(call);
     const bool is_agent = call->caller.role == store::Role::agent;
     const Error error{ErrorCode::permission_denied,
-                      is_agent && route.is_decision
-                          ? "an agent cannot decide"
-                          : fmt::format("the role `{}` may not do this", to_string(call->caller.role))};
+                      is_agent && route.is_decision ? "an agent cannot decide"
+                                                    : fmt::format("the role `{}` may not do this",
+                                                                  to_string(call->caller.role))};
     call->exchange->respond(wire::to_response(error));
 }
 
@@ -165,7 +176,8 @@ std::optional<RequestId> Api::read_request_id(const CallPtr& call) {
     const std::optional<RequestId> id = RequestId::parse(call->id);
     // A malformed id is an unknown one: ids are opaque to callers.
     if (!id)
-        call->exchange->respond(wire::to_response({ErrorCode::not_found, "no request has this id"}));
+        call->exchange->respond(
+            wire::to_response({ErrorCode::not_found, "no request has this id"}));
     return id;
 }
 

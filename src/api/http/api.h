@@ -35,6 +35,7 @@ struct ApiOptions {
     std::int64_t link_ms = 600'000;
     json::Limits json;
     std::string base_url;  ///< for sign-in links
+    bool is_behind_proxy = false;  ///< believe X-Forwarded-For and X-Forwarded-Proto
     auth::Authenticator::Options auth;
 };
 
@@ -66,7 +67,7 @@ class Api {
 
     /// The store's listener.
     void on_commit(const std::vector<store::Change>& changes);
-    /// A few times per second, with a clock that never goes back.
+    /// A few times per second, with the milliseconds since the door was made.
     void on_tick(std::int64_t now_ms) { timers_.advance(now_ms); }
     /// Everybody who waits is told to come back.
     void stop();
