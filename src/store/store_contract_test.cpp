@@ -573,12 +573,629 @@ TEST_P(StoreContract, StoppingAnswersWhatIsQueuedAndRefusesTheRest) {
     store_.reset();
 }
 
+// ---- lists
+
+bool matches(const Request& request, const ListFilter& filter) {
+    const auto is = [](const auto& wanted, const auto& value) {
+        return !wanted || *wanted == value;
+    };
+    return is(filter.state, request.state) &&
+           (!filter.outcome || filter.outcome == request.outcome) &&
+           is(filter.session, request.session) && is(filter.thread, request.thread) &&
+           is(filter.task, request.task) && is(filter.user, request.user) &&
+           is(filter.agent, request.agent) && is(filter.tool, request.tool) &&
+           is(filter.risk, request.risk) && is(filter.kind, request.kind) &&
+           (!filter.batch || filter.batch == request.batch) &&
+           (!filter.since || request.created_at >= *filter.since) &&
+           (!filter.until || request.created_at < *filter.until) &&
+           is(filter.agent_id, request.agent_id);
+}
+
+/// A few thousand requests with few distinct values, and the same kept in a vector.
+class StoreLists : public StoreContract {
+  protected:
+    static constexpr int count = 3000;
+
+    void SetUp() override {
+        StoreContract::SetUp();
+        for (int i = 0; i < 3; ++i) {
+            agents_.push_back(PrincipalId::fresh(start));
+            batches_.push_back(BatchId::fresh(start));
+        }
+        put([this](Transaction& tx) -> Result<void> {
+            model_.clear();
+            random_.seed(7);
+            for (int i = 0; i < count; ++i) {
+                const Result<RequestPointer> made = add(tx, i);
+                if (!made) return made.error();
+                model_.push_back(*made);
+            }
+            return {};
+        });
+    }
+
+    int roll(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
+    std::string one_of(const char* name, int sides) {
+        const int value = roll(sides);
+        return value == 0 ? std::string{} : name + std::to_string(value);
+    }
+
+    Result<RequestPointer> add(Transaction& tx, int i) {
+        // Rows that come together may be slightly out of order in time.
+        Request made = request(start + (i * 10 - roll(40)));
+        made.session = one_of("s", 40);
+        made.thread = one_of("t", 10);
+        made.task = one_of("k", 6);
+        made.user = one_of("u", 5);
+        made.tool = one_of("tool", 6);
+        made.agent_id = agents_[static_cast<std::size_t>(roll(3))];
+        made.agent = one_of("bot", 4) + "x";
+        made.risk = static_cast<RiskLevel>(roll(4));
+        made.kind = static_cast<Kind>(roll(20) == 0 ? roll(5) : 0);
+        if (roll(10) == 0) made.batch = batches_[static_cast<std::size_t>(roll(3))];
+        Result<RequestPointer> stored = tx.apply(opened(std::move(made)));
+        if (!stored || roll(3) == 0) return stored;
+        return tx.apply(settled(**stored, static_cast<Outcome>(roll(11)), start + i * 10));
+    }
+
+    /// Sets one field of the filter to a value that occurs (mostly).
+    void narrow(ListFilter& filter, int field) {
+        switch (field) {
+            case 0:
+                filter.state = static_cast<State>(roll(2));
+                break;
+            case 1:
+                filter.outcome = static_cast<Outcome>(roll(11));
+                break;
+            case 2:
+                filter.session = "s" + std::to_string(roll(41));
+                break;
+            case 3:
+                filter.thread = "t" + std::to_string(roll(11));
+                break;
+            case 4:
+                filter.task = "k" + std::to_string(roll(7));
+                break;
+            case 5:
+                filter.user = "u" + std::to_string(roll(6));
+                break;
+            case 6:
+                filter.agent = one_of("bot", 5) + "x";
+                break;
+            case 7:
+                filter.tool = one_of("tool", 7);
+                break;
+            case 8:
+                filter.risk = static_cast<RiskLevel>(roll(4));
+                break;
+            case 9:
+                filter.kind = static_cast<Kind>(roll(5));
+                break;
+            case 10:
+                filter.batch = batches_[static_cast<std::size_t>(roll(3))];
+                break;
+            case 11:
+                filter.since = start + roll(count * 10);
+                break;
+            case 12:
+                filter.until = start + roll(count * 10);
+                break;
+            case 13:
+                filter.agent_id = agents_[static_cast<std::size_t>(roll(3))];
+                break;
+        }
+    }
+    static constexpr int fields = 14;
+
+    /// Pages through and compares with the vector.
+    void expect_list(const ListFilter& filter, int limit) {
+        std::vector<std::int64_t> expected, found;
+        for (auto request = model_.rbegin(); request != model_.rend(); ++request)
+            if (matches(**request, filter)) expected.push_back((*request)->row);
+        ListQuery query{filter, 0, limit};
+        do {
+            const ListPage page = get([&](Transaction& tx) { return tx.list(query); });
+            ASSERT_LE(page.requests.size(), static_cast<std::size_t>(limit));
+            for (const RequestPointer& request : page.requests) found.push_back(request->row);
+            query.before_row = page.next_before_row;
+        } while (query.before_row != 0);
+        EXPECT_EQ(found, expected);
+    }
+
+    std::mt19937 random_{7};
+    std::vector<PrincipalId> agents_;
+    std::vector<BatchId> batches_;
+    std::vector<RequestPointer> model_;
+};
+
+TEST_P(StoreLists, EveryFilterAloneFindsWhatItShouldNewestFirst) {
+    expect_list({}, 1000);
+    for (int field = 0; field < fields; ++field) {
+        for (int i = 0; i < 3; ++i) {
+            SCOPED_TRACE("field " + std::to_string(field));
+            ListFilter filter;
+            narrow(filter, field);
+            expect_list(filter, 250);
+        }
+    }
+}
+
+TEST_P(StoreLists, EveryPairOfFiltersFindsWhatItShould) {
+    for (int first = 0; first < fields; ++first) {
+        for (int second = first + 1; second < fields; ++second) {
+            SCOPED_TRACE("fields " + std::to_string(first) + " and " + std::to_string(second));
+            ListFilter filter;
+            narrow(filter, first);
+            narrow(filter, second);
+            expect_list(filter, 100);
+        }
+    }
+}
+
+TEST_P(StoreLists, ManyFiltersTogetherFindWhatTheyShould) {
+    for (int i = 0; i < 100; ++i) {
+        ListFilter filter;
+        for (int n = 0; n < 3; ++n) narrow(filter, roll(fields));
+        expect_list(filter, 1 + roll(50));
+    }
+}
+
+TEST_P(StoreLists, AnEmptyTextMeansTheRequestsWithoutOne) {
+    ListFilter filter;
+    filter.session = "";
+    expect_list(filter, 100);
+    filter.tool = "";
+    expect_list(filter, 100);
+}
+
+TEST_P(StoreLists, APageIsNotDisturbedByWhatArrivesMeanwhile) {
+    ListQuery query{{}, 0, 10};
+    const ListPage first = get([&](Transaction& tx) { return tx.list(query); });
+    create(request(start + count * 10));
+    query.before_row = first.next_before_row;
+    const ListPage second = get([&](Transaction& tx) { return tx.list(query); });
+    EXPECT_EQ(second.requests.front()->row, first.requests.back()->row - 1);
+}
+
+TEST_P(StoreLists, EventsAreFilteredLikeLists) {
+    const std::vector<Change> all =
+        get([](Transaction& tx) { return tx.events_after(0, {}, 10'000); });
+    EXPECT_GT(all.size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(all.back().event.seq, get([](Transaction& tx) { return tx.last_event(); }));
+    for (int field = 0; field < fields; ++field) {
+        SCOPED_TRACE("field " + std::to_string(field));
+        ListFilter filter;
+        narrow(filter, field);
+        const std::int64_t after = roll(3000);
+        std::vector<std::int64_t> expected, found;
+        for (const Change& change : all)
+            if (change.event.seq > after && matches(*change.request, filter) &&
+                expected.size() < 50)
+                expected.push_back(change.event.seq);
+        for (const Change& change :
+             get([&](Transaction& tx) { return tx.events_after(after, filter, 50); }))
+            found.push_back(change.event.seq);
+        EXPECT_EQ(found, expected);
+    }
+}
+
+TEST_P(StoreLists, CountersAgreeWithARecount) {
+    std::map<Outcome, std::int64_t> outcomes;
+    std::map<PrincipalId, std::int64_t> pending;
+    std::int64_t all_pending = 0;
+    for (const RequestPointer& request : model_) {
+        if (request->outcome) ++outcomes[*request->outcome];
+        if (request->outcome) continue;
+        ++all_pending;
+        ++pending[request->agent_id];
+    }
+    const Counters counters = get([](Transaction& tx) { return tx.counters(); });
+    EXPECT_EQ(counters.pending, all_pending);
+    ASSERT_EQ(counters.by_outcome.size(), 11u);
+    for (const auto& [outcome, number] : counters.by_outcome) EXPECT_EQ(number, outcomes[outcome]);
+    for (const PrincipalId& agent : agents_)
+        EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_count(agent); }), pending[agent]);
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_count(agent_); }), 0);
+}
+
+TEST_P(StoreLists, PendingInASessionComeOldestFirst) {
+    for (const char* session : {"s1", "s2", "", "unknown"}) {
+        for (const PrincipalId& agent : agents_) {
+            std::vector<RequestId> expected;
+            for (const RequestPointer& request : model_)
+                if (!request->outcome && request->session == session && request->agent_id == agent)
+                    expected.push_back(request->id);
+            EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_in_session(agent, session); }),
+                      expected);
+        }
+    }
+}
+
+TEST_P(StoreLists, ABatchComesInItsOrder) {
+    for (const BatchId& batch : batches_) {
+        std::vector<std::int64_t> expected, found;
+        for (const RequestPointer& request : model_)
+            if (request->batch == batch) expected.push_back(request->row);
+        for (const RequestPointer& request : get([&](Transaction& tx) { return tx.batch(batch); }))
+            found.push_back(request->row);
+        EXPECT_EQ(found, expected);
+    }
+    EXPECT_THAT(get([](Transaction& tx) { return tx.batch(BatchId::fresh(start)); }), IsEmpty());
+}
+
+TEST_P(StoreLists, AfterARestartEverythingIsAsItWas) {
+    if (!factory_->is_durable()) GTEST_SKIP() << "this store keeps nothing";
+    const std::int64_t last = get([](Transaction& tx) { return tx.last_event(); });
+    const Counters before = get([](Transaction& tx) { return tx.counters(); });
+    open();
+    expect_list({}, 1000);
+    ListFilter filter;
+    filter.state = State::pending;
+    filter.agent_id = agents_[1];
+    expect_list(filter, 1000);
+    const Counters after = get([](Transaction& tx) { return tx.counters(); });
+    EXPECT_EQ(after.pending, before.pending);
+    EXPECT_EQ(after.by_outcome, before.by_outcome);
+    EXPECT_EQ(after.oldest_pending, before.oldest_pending);
+    EXPECT_EQ(get([](Transaction& tx) { return tx.last_event(); }), last);
+    const RequestPointer next = create(request(start + count * 10));
+    EXPECT_EQ(next->row, model_.back()->row + 1);
+    EXPECT_EQ(get([](Transaction& tx) { return tx.last_event(); }), last + 1);
+    const PrincipalId agent = agents_[0];
+    const std::int64_t pending = std::ranges::count_if(model_, [&](const RequestPointer& request) {
+        return !request->outcome && request->agent_id == agent;
+    });
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_count(agent); }), pending);
+}
+
+// ---- counters
+
+TEST_P(StoreContract, OnlyWhatPeopleSettledCountsAsADecision) {
+    const auto settle_with = [&](bool is_decided, bool is_timeout) {
+        Request made = *create(request());
+        Step step = settled(made, Outcome::approved, start + 500);
+        if (is_decided)
+            step.request.decision =
+                decision_of(PrincipalId::fresh(start), core::DecisionKind::approve);
+        if (is_timeout) step.request.timeout_taken = core::TimeoutAction::use_default;
+        get([&](Transaction& tx) { return tx.apply(step); });
+    };
+    settle_with(true, false);
+    settle_with(false, false);
+    settle_with(true, true);
+    const Counters counters = get([](Transaction& tx) { return tx.counters(); });
+    EXPECT_EQ(counters.decision_count, 1);
+    EXPECT_EQ(counters.decision_ms_total, 500);
+    EXPECT_EQ(counters.pending, 0);
+    EXPECT_EQ(counters.oldest_pending, std::nullopt);
+}
+
+TEST_P(StoreContract, TheOldestPendingRequestIsKnown) {
+    const RequestPointer first = create(request(start));
+    Request other = request(start + 10);
+    other.risk = RiskLevel::critical;
+    create(std::move(other));
+    const auto oldest = [&] {
+        return get([](Transaction& tx) { return tx.counters(); }).oldest_pending;
+    };
+    EXPECT_EQ(oldest(), start);
+    settle(first->id, Outcome::rejected, start + 20);
+    EXPECT_EQ(oldest(), start + 10);
+}
+
+// ---- deadlines
+
+TEST_P(StoreContract, DueRequestsComeEarliestFirstAndOnlyWhilePending) {
+    std::vector<RequestId> ids;
+    for (const int ms : {300, 100, 200, 400}) {
+        Request made = request();
+        made.next_at = start + ms;
+        ids.push_back(create(std::move(made))->id);
+    }
+    const auto due = [&](int ms, int limit) {
+        return get([=](Transaction& tx) { return tx.due(start + ms, limit); });
+    };
+    const auto next = [&] { return get([](Transaction& tx) { return tx.next_due(); }); };
+    EXPECT_THAT(due(99, 10), IsEmpty());
+    EXPECT_EQ(next(), start + 100);
+    EXPECT_THAT(due(300, 10), ElementsAre(ids[1], ids[2], ids[0]));
+    EXPECT_THAT(due(300, 1), ElementsAre(ids[1]));
+    settle(ids[1], Outcome::expired, start + 100);
+    EXPECT_THAT(due(300, 10), ElementsAre(ids[2], ids[0]));
+    EXPECT_EQ(next(), start + 200);
+
+    Request later = *load(ids[2]);
+    later.version += 1;
+    later.next_at = start + 350;
+    get([&](Transaction& tx) { return tx.apply(Step{later, {}, {}}); });
+    EXPECT_THAT(due(400, 10), ElementsAre(ids[0], ids[2], ids[3]));
+    for (const int i : {0, 2, 3}) settle(ids[static_cast<std::size_t>(i)], Outcome::expired, start);
+    EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_P(StoreContract, ShiftingMovesThePendingDeadlinesOnly) {
+    const RequestPointer pending = create(request());
+    const RequestPointer done = create(request());
+    settle(done->id, Outcome::approved, start + 1);
+    put([](Transaction& tx) { return tx.shift_deadlines(5000); });
+    const RequestPointer shifted = load(pending->id);
+    EXPECT_EQ(shifted->expires_at, pending->expires_at + 5000);
+    EXPECT_EQ(shifted->next_at, pending->next_at + 5000);
+    EXPECT_EQ(shifted->version, pending->version + 1);
+    EXPECT_EQ(load(done->id)->expires_at, done->expires_at);
+    EXPECT_EQ(get([](Transaction& tx) { return tx.next_due(); }), pending->next_at + 5000);
+    settle(pending->id, Outcome::approved, start + 2);
+}
+
+// ---- events and outbox
+
+TEST_P(StoreContract, EventsOfARequestTellItsStoryInOrder) {
+    const RequestPointer first = create(request());
+    const RequestPointer other = create(request());
+    settle(first->id, Outcome::approved, start + 7);
+    const std::vector<StoredEvent> events =
+        get([&](Transaction& tx) { return tx.events_of(first->id); });
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_EQ(events[0].event.kind, EventKind::requested);
+    EXPECT_EQ(events[0].event.actor, "bot");
+    EXPECT_EQ(events[0].event.via, "api");
+    EXPECT_EQ(events[0].event.address, "127.0.0.1");
+    EXPECT_EQ(events[0].event.detail.text, R"({"a":1})");
+    EXPECT_EQ(events[1].event.kind, EventKind::settled);
+    EXPECT_EQ(events[1].event.at, start + 7);
+    EXPECT_TRUE(events[1].event.detail.is_null());
+    EXPECT_EQ(events[1].event.request, first->id);
+    EXPECT_LT(events[0].seq, events[1].seq);
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.events_of(other->id); }).size(), 1u);
+    EXPECT_EQ(
+        run([](Transaction& tx) { return tx.events_of(RequestId::fresh(start)); }).error().code,
+        ErrorCode::not_found);
+}
+
+TEST_P(StoreContract, EventsCarryTheRequestAsItStandsNow) {
+    const RequestPointer made = create(request());
+    settle(made->id, Outcome::rejected, start + 1);
+    const std::vector<Change> changes =
+        get([](Transaction& tx) { return tx.events_after(0, {}, 10); });
+    ASSERT_EQ(changes.size(), 2u);
+    EXPECT_EQ(changes[0].event.event.kind, EventKind::requested);
+    EXPECT_EQ(changes[0].request->outcome, Outcome::rejected);
+    EXPECT_THAT(get([&](Transaction& tx) { return tx.events_after(changes[1].event.seq, {}, 10); }),
+                IsEmpty());
+}
+
+TEST_P(StoreContract, EveryChannelGetsEveryEffectUntilItIsSent) {
+    open({.channels = {"webhook", "mail"}});
+    const RequestPointer made = create(request());
+    const auto due = [&](int ms) {
+        return get([=](Transaction& tx) { return tx.outbox_due(start + ms, 10); });
+    };
+    EXPECT_THAT(due(-1), IsEmpty());
+    const std::vector<OutboxRow> rows = due(0);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].channel, "webhook");
+    EXPECT_EQ(rows[1].channel, "mail");
+    EXPECT_EQ(rows[0].effect.request, made->id);
+    EXPECT_EQ(rows[0].effect.about, EventKind::requested);
+    EXPECT_EQ(rows[0].attempts, 0);
+
+    put([&](Transaction& tx) { return tx.outbox_sent(rows[0].id); });
+    put([&](Transaction& tx) { return tx.outbox_retry(rows[1].id, start + 100); });
+    EXPECT_THAT(due(99), IsEmpty());
+    ASSERT_EQ(due(100).size(), 1u);
+    EXPECT_EQ(due(100)[0].channel, "mail");
+    EXPECT_EQ(due(100)[0].attempts, 1);
+}
+
+// ---- idempotency
+
+TEST_P(StoreContract, AnAnswerIsRememberedForItsCallerAndKey) {
+    const IdempotencyRecord record{agent_,
+                                   "key-1",
+                                   std::string(32, '\x05'),
+                                   {RequestId::fresh(start), RequestId::fresh(start)},
+                                   start};
+    put([&](Transaction& tx) { return tx.remember(record); });
+    const auto found = get([&](Transaction& tx) { return tx.find_idempotent(agent_, "key-1"); });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->body_hash, record.body_hash);
+    EXPECT_EQ(found->requests, record.requests);
+    EXPECT_EQ(found->at, start);
+    EXPECT_FALSE(get([&](Transaction& tx) { return tx.find_idempotent(agent_, "key-2"); }));
+    EXPECT_FALSE(get(
+        [&](Transaction& tx) { return tx.find_idempotent(PrincipalId::fresh(start), "key-1"); }));
+}
+
+TEST_P(StoreContract, AnAnswerOnceGivenIsNotReplaced) {
+    IdempotencyRecord record{agent_, "key-1", std::string(32, 'a'), {}, start};
+    put([&](Transaction& tx) { return tx.remember(record); });
+    record.body_hash = std::string(32, 'b');
+    const Result<void> again = run([&](Transaction& tx) { return tx.remember(record); });
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, ErrorCode::conflict);
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.find_idempotent(agent_, "key-1"); })->body_hash,
+              std::string(32, 'a'));
+}
+
+TEST_P(StoreContract, AFailedWriteCannotBeOverlooked) {
+    const IdempotencyRecord record{agent_, "key-1", std::string(32, 'a'), {}, start};
+    put([&](Transaction& tx) { return tx.remember(record); });
+    const Result<void> answer = run([&](Transaction& tx) -> Result<void> {
+        EXPECT_TRUE(tx.set_setting("x", "y"));
+        EXPECT_FALSE(tx.remember(record));
+        return {};
+    });
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::internal);
+    EXPECT_FALSE(get([](Transaction& tx) { return tx.setting("x"); }));
+}
+
+TEST_P(StoreContract, OldAnswersAreForgottenAFewAtATime) {
+    for (int i = 0; i < 10; ++i)
+        put([&, i](Transaction& tx) {
+            return tx.remember(
+                {agent_, "key-" + std::to_string(i), std::string(32, 'a'), {}, start + i});
+        });
+    const auto forget = [&](int limit) {
+        return get([=](Transaction& tx) { return tx.forget_idempotent(start + 6, limit); });
+    };
+    EXPECT_EQ(forget(4), 4);
+    EXPECT_EQ(forget(4), 2);
+    EXPECT_EQ(forget(4), 0);
+    EXPECT_FALSE(get([&](Transaction& tx) { return tx.find_idempotent(agent_, "key-5"); }));
+    EXPECT_TRUE(get([&](Transaction& tx) { return tx.find_idempotent(agent_, "key-6"); }));
+}
+
+// ---- principals, keys, sessions, settings
+
+Principal person(const std::string& name, Role role, std::vector<std::string> groups) {
+    return {PrincipalId::fresh(start), name, role, std::move(groups), "", "", false, start};
+}
+
+TEST_P(StoreContract, PrincipalsAreFoundByIdAndName) {
+    Principal ann = person("ann", Role::approver, {"finance", "ops"});
+    ann.owner = "olga";
+    ann.password_hash = "$argon2id$…";
+    put([&](Transaction& tx) { return tx.save_principal(ann); });
+    const auto found = get([&](Transaction& tx) { return tx.find_principal(ann.id); });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->name, "ann");
+    EXPECT_EQ(found->role, Role::approver);
+    EXPECT_EQ(found->groups, ann.groups);
+    EXPECT_EQ(found->owner, "olga");
+    EXPECT_EQ(found->password_hash, ann.password_hash);
+    EXPECT_FALSE(found->is_disabled);
+    EXPECT_EQ(found->created_at, start);
+    EXPECT_EQ(get([](Transaction& tx) { return tx.find_principal(std::string("ann")); })->id,
+              ann.id);
+    EXPECT_FALSE(get([](Transaction& tx) { return tx.find_principal(std::string("bob")); }));
+
+    ann.is_disabled = true;
+    ann.groups = {"ops"};
+    put([&](Transaction& tx) { return tx.save_principal(ann); });
+    EXPECT_TRUE(get([&](Transaction& tx) { return tx.find_principal(ann.id); })->is_disabled);
+    put([&](Transaction& tx) { return tx.save_principal(person("bob", Role::agent, {})); });
+    const std::vector<Principal> all = get([](Transaction& tx) { return tx.principals(); });
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[1].name, "bob");
+}
+
+TEST_P(StoreContract, NamesOfPrincipalsAreUnique) {
+    put([&](Transaction& tx) { return tx.save_principal(person("ann", Role::admin, {})); });
+    const Result<void> second =
+        run([&](Transaction& tx) { return tx.save_principal(person("ann", Role::agent, {})); });
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::conflict);
+}
+
+TEST_P(StoreContract, AGroupNeedsAMemberWhoMayDecide) {
+    const auto is_group = [&](const std::string& name) {
+        return get([=](Transaction& tx) { return tx.is_group(name); });
+    };
+    put([&](Transaction& tx) { return tx.save_principal(person("a", Role::agent, {"bots"})); });
+    put([&](Transaction& tx) { return tx.save_principal(person("b", Role::auditor, {"eyes"})); });
+    put([&](Transaction& tx) { return tx.save_principal(person("c", Role::admin, {"root"})); });
+    Principal ann = person("ann", Role::approver, {"finance"});
+    put([&](Transaction& tx) { return tx.save_principal(ann); });
+    EXPECT_FALSE(is_group("bots"));
+    EXPECT_FALSE(is_group("eyes"));
+    EXPECT_TRUE(is_group("root"));
+    EXPECT_TRUE(is_group("finance"));
+    ann.is_disabled = true;
+    put([&](Transaction& tx) { return tx.save_principal(ann); });
+    EXPECT_FALSE(is_group("finance"));
+    ann.is_disabled = false;
+    ann.groups = {"ops"};
+    put([&](Transaction& tx) { return tx.save_principal(ann); });
+    EXPECT_FALSE(is_group("finance"));
+    EXPECT_TRUE(is_group("ops"));
+}
+
+TEST_P(StoreContract, KeysAreFoundByHashAndMayBeRevoked) {
+    const Principal bot = person("bot", Role::agent, {});
+    put([&](Transaction& tx) { return tx.save_principal(bot); });
+    Key key{KeyId::fresh(start),
+            bot.id,
+            std::string("\0hash", 5) + std::string(27, 'h'),
+            "hp_ab",
+            start,
+            start + 1000,
+            std::nullopt};
+    put([&](Transaction& tx) { return tx.save_key(key); });
+    const auto found = get([&](Transaction& tx) { return tx.find_key(key.hash); });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->id, key.id);
+    EXPECT_EQ(found->principal, bot.id);
+    EXPECT_EQ(found->hash, key.hash);
+    EXPECT_EQ(found->hint, "hp_ab");
+    EXPECT_EQ(found->expires_at, start + 1000);
+    EXPECT_EQ(found->revoked_at, std::nullopt);
+    key.revoked_at = start + 5;
+    put([&](Transaction& tx) { return tx.save_key(key); });
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.find_key(key.id); })->revoked_at, start + 5);
+    EXPECT_EQ(get([](Transaction& tx) { return tx.keys(); }).size(), 1u);
+    EXPECT_FALSE(get([](Transaction& tx) { return tx.find_key(std::string(32, 'x')); }));
+}
+
+TEST_P(StoreContract, SessionsEndWhenDroppedOrExpired) {
+    const Principal ann = person("ann", Role::admin, {}), bob = person("bob", Role::admin, {});
+    const auto session = [](const Principal& who, char mark, int ms) {
+        return Session{
+            std::string(32, mark), who.id, mark == 'l', "csrf", start, start + ms, "::1"};
+    };
+    put([&](Transaction& tx) -> Result<void> {
+        for (const Principal* who : {&ann, &bob})
+            if (const Result<void> saved = tx.save_principal(*who); !saved) return saved;
+        for (const Session& each : {session(ann, 'a', 100), session(ann, 'l', 200),
+                                    session(ann, 'c', 300), session(bob, 'b', 300)})
+            if (const Result<void> saved = tx.save_session(each); !saved) return saved;
+        return {};
+    });
+    const auto find = [&](char mark) {
+        return get([=](Transaction& tx) { return tx.find_session(std::string(32, mark)); });
+    };
+    ASSERT_TRUE(find('l'));
+    EXPECT_TRUE(find('l')->is_link);
+    EXPECT_EQ(find('l')->principal, ann.id);
+    EXPECT_EQ(find('l')->csrf, "csrf");
+    EXPECT_EQ(find('l')->expires_at, start + 200);
+    EXPECT_EQ(find('l')->address, "::1");
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.sessions_of(ann.id); }).size(), 3u);
+    EXPECT_EQ(get([](Transaction& tx) { return tx.drop_sessions_before(start + 100); }), 1);
+    EXPECT_FALSE(find('a'));
+    put([](Transaction& tx) { return tx.drop_session(std::string(32, 'l')); });
+    EXPECT_FALSE(find('l'));
+    EXPECT_TRUE(find('c'));
+    put([&](Transaction& tx) { return tx.drop_sessions_of(ann.id); });
+    EXPECT_FALSE(find('c'));
+    EXPECT_TRUE(find('b'));
+}
+
+TEST_P(StoreContract, SettingsAreKept) {
+    EXPECT_FALSE(get([](Transaction& tx) { return tx.setting("clock"); }));
+    put([](Transaction& tx) { return tx.set_setting("clock", "1"); });
+    put([](Transaction& tx) { return tx.set_setting("clock", "2"); });
+    EXPECT_EQ(get([](Transaction& tx) { return tx.setting("clock"); }), "2");
+    if (!factory_->is_durable()) return;
+    open();
+    EXPECT_EQ(get([](Transaction& tx) { return tx.setting("clock"); }), "2");
+}
+
+TEST(Role, WordsAreReadBack) {
+    for (const Role role : {Role::agent, Role::approver, Role::auditor, Role::admin})
+        EXPECT_EQ(parse_role(to_string(role)), role);
+    EXPECT_EQ(parse_role("root"), std::nullopt);
+    EXPECT_EQ(parse_role(""), std::nullopt);
+}
+
 const Made kinds[] = {
     {"SqliteInMemory",
      [] { return std::unique_ptr<Factory>(std::make_unique<SqliteFactory>(false)); }},
     {"SqliteFile", [] { return std::unique_ptr<Factory>(std::make_unique<SqliteFactory>(true)); }},
 };
 
+INSTANTIATE_TEST_SUITE_P(Stores, StoreLists, testing::ValuesIn(kinds),
+                         [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::ValuesIn(kinds),
                          [](const auto& info) { return std::string(info.param.name); });
 

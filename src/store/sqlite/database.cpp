@@ -33,6 +33,11 @@ Statement& Statement::operator=(Statement&& other) noexcept {
 
 Statement::~Statement() { sqlite3_finalize(handle_); }
 
+std::string Statement::sql() const {
+    const char* text = sqlite3_sql(handle_);
+    return text ? text : "";
+}
+
 void Statement::bind(int at, std::int64_t number) { sqlite3_bind_int64(handle_, at, number); }
 
 void Statement::bind(int at, std::string_view text) {

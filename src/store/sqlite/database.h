@@ -30,6 +30,7 @@ class Statement {
     ~Statement();
 
     bool is_prepared() const { return handle_ != nullptr; }
+    std::string sql() const;
 
     void bind(int at, std::int64_t number);
     void bind(int at, Timestamp time) { bind(at, time.ms); }

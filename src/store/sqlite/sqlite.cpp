@@ -234,28 +234,38 @@ class SqliteStore final : public Store {
         return false;
     }
 
+    /// Rolls back. What made it necessary is remembered for the log.
     void undo() {
+        reason_ = database_->fault_message();
         database_->clear_fault();
-        if (!transaction_->rollback()) die();
+        if (transaction_->rollback()) return;
+        reason_ += "; the rollback failed, too: " + database_->fault_message();
+        die();
     }
 
-    Error error_of(int fault) const {
+    Error error_of(int fault) {
         if (damage_of(fault) == Damage::no_room) {
-            spdlog::error("the disk with `{}` is full; writes are refused until there is space",
-                          options_.path);
+            if (!is_full_)
+                spdlog::error("the disk with `{}` is full; writes are refused until there is space",
+                              options_.path);
+            is_full_ = true;
             return {ErrorCode::unavailable,
                     "the disk is full and nothing was changed; try again once there is space", "",
                     5};
         }
         if (damage_of(fault) == Damage::job)
             return {ErrorCode::internal, "a write was refused by the store; nothing was changed"};
-        spdlog::error("the store failed: {}", sqlite3_errstr(fault));
+        spdlog::error("the store failed: {}", reason_);
         return unavailable("the store could not answer; nothing was changed");
     }
 
     // ---- answers
 
     void answer(std::span<std::unique_ptr<Job>> jobs, std::vector<Change> changes) {
+        if (is_full_ && !changes.empty()) {
+            spdlog::info("the disk with `{}` takes writes again", options_.path);
+            is_full_ = false;
+        }
         Answers answers;
         answers.reserve(jobs.size());
         for (std::unique_ptr<Job>& job : jobs) answers.push_back({std::move(job), std::nullopt});
@@ -293,7 +303,7 @@ class SqliteStore final : public Store {
         copied_pages_ = log_pages_;
         if (code == SQLITE_OK && all >= 0) return;
         if (damage_of(code) == Damage::disk) {
-            database_->note_fault(code);
+            reason_ = fmt::format("{} (SQLite code {})", sqlite3_errstr(code), code);
             return die();
         }
         // Nothing is lost: the log still holds everything, and the next checkpoint tries again.
@@ -308,7 +318,7 @@ class SqliteStore final : public Store {
             "the disk under `{}` failed: {}. Whether the last writes are on it is unknown, so "
             "nothing is retried and the process ends. Check the disk and the system log, then "
             "start again: what was confirmed before is recovered from the write-ahead log",
-            options_.path, database_->fault_message());
+            options_.path, reason_);
         spdlog::critical(message);
         if (options_.fatal)
             options_.fatal(message);
@@ -346,6 +356,8 @@ class SqliteStore final : public Store {
     int copied_pages_ = 0;
     bool is_dead_ = false;
     bool has_thrown_ = false;
+    bool is_full_ = false;
+    std::string reason_;  ///< of the last failure, for the log
 
     std::mutex mutex_;
     std::condition_variable wake_;
@@ -456,7 +468,7 @@ Result<void> configure(Database& database, const Options& options) {
     static constexpr Pragma always[] = {
         {"synchronous", "FULL", "2"},       {"foreign_keys", "ON", "1"},
         {"trusted_schema", "OFF", "0"},     {"cell_size_check", "ON", "1"},
-        {"temp_store", "MEMORY", "2"},      {"cache_size", "-65536", "-65536"},
+        {"temp_store", "MEMORY", "2"},      {"cache_size", "-16384", "-16384"},
         {"secure_delete", "FAST", "2"},     {"wal_autocheckpoint", "0", "0"},
         {"recursive_triggers", "OFF", "0"},
     };

@@ -66,6 +66,17 @@ SqliteTransaction::SqliteTransaction(Database& database, Setup setup)
       requester_by_ref_(database.prepare("SELECT agent_id, name FROM requester WHERE ref=?1")),
       insert_requester_(database.prepare("INSERT INTO requester(agent_id, name) VALUES(?1, ?2)")) {}
 
+std::vector<std::string> SqliteTransaction::fixed_statements() {
+    std::vector<std::string> texts;
+    for (const Statement* statement :
+         {&load_by_id_, &load_by_row_, &update_body_, &votes_, &delete_votes_, &event_by_seq_,
+          &created_from_, &due_, &next_due_, &oldest_pending_, &requester_by_name_,
+          &requester_by_ref_, &update_statement(false, false), &update_statement(false, true),
+          &update_statement(true, false), &update_statement(true, true)})
+        texts.push_back(statement->sql());
+    return texts;
+}
+
 bool SqliteTransaction::begin() {
     changes_.clear();
     database_.trim_cache();

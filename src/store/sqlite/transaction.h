@@ -103,6 +103,8 @@ class SqliteTransaction final : public Transaction {
     /// it would run them.
     Result<BuiltQuery> build_list(const ListQuery& query);
     Result<BuiltQuery> build_events(std::int64_t seq, const ListFilter& filter, int limit);
+    /// The texts of the prepared statements that search a table, for the same purpose.
+    std::vector<std::string> fixed_statements();
 
   private:
     using RequestPointer = std::shared_ptr<const core::Request>;
