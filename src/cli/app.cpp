@@ -1,0 +1,114 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#include "base/text.h"
+
+namespace holdpoint::cli {
+namespace {
+
+void add_global_flags(CLI::App& app, Flags& flags) {
+    app.add_option("--url", flags.url, "Address of the server (HOLDPOINT_URL)");
+    app.add_option("--token-file", flags.token_file,
+                   "File that holds the key (HOLDPOINT_TOKEN_FILE)");
+    app.add_option("--ca-file", flags.ca_file,
+                   "Certificate authority to trust (HOLDPOINT_CA_FILE)");
+    app.add_option("--config", flags.config, "Config file to read instead of the usual two");
+    app.add_option("--color", flags.color, "Colour: auto, always, never")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
+    app.add_flag("--json", flags.is_json, "JSON on standard output, one value per line");
+    app.add_flag("-q,--quiet", flags.is_quiet, "No messages, only data and errors");
+    app.add_flag("--allow-http", flags.may_use_http,
+                 "Send the key unencrypted beyond this machine (HOLDPOINT_ALLOW_HTTP=1)");
+}
+
+int end_with(const CLI::App& app, const CLI::ParseError& error) {
+    // --help and --version arrive as errors with code 0.
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+    const Error usage{ErrorCode::invalid_argument, error.what()};
+    std::fputs((error_line(usage, "see `holdpoint --help`") + "\n").c_str(), stderr);
+    return static_cast<int>(ExitCode::usage);
+}
+
+/// Released arguments that never reached the reader must not look like success.
+int end_with(ExitCode code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
+    std::fputs("holdpoint: cannot write to standard output\n", stderr);
+    return static_cast<int>(code == ExitCode::fine ? ExitCode::failed : code);
+}
+
+}  // namespace
+
+void on_run(CLI::App& command, Commands& commands, std::function<ExitCode(const Flags&)> work) {
+    command.callback([&commands, work = std::move(work)] { commands.run = work; });
+}
+
+void on_session(CLI::App& command, Commands& commands, std::function<ExitCode(Session&)> work) {
+    on_run(command, commands, [work = std::move(work)](const Flags& flags) {
+        Result<Settings> settings = resolve(flags, real_surroundings());
+        if (!settings) {
+            std::fputs((error_line(settings.error(), "see `holdpoint doctor`") + "\n").c_str(),
+                       stderr);
+            return ExitCode::usage;
+        }
+        Session session{*settings, Output(*settings, flags),
+                        Client({settings->url.value, settings->token.value, settings->ca_file.value,
+                                settings->may_use_http})};
+        return work(session);
+    });
+}
+
+void add_commands(CLI::App& app, Commands& commands) {
+    app.description("The place where an AI agent's action waits for a human decision.");
+    app.footer(
+        "Every command has --help; the global options above may also follow the command.\n"
+        "Exit codes: 0 released or fine, 1 failed, 2 usage, 3 not released, 4 expired, 5 server "
+        "unreachable.");
+    app.set_version_flag("--version", "holdpoint " HOLDPOINT_VERSION);
+    app.fallthrough();
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(26);
+    add_global_flags(app, commands.flags);
+
+    add_serve(app, commands);
+    add_request(app, commands);
+    add_list(app, commands);
+    add_show(app, commands);
+    add_watch(app, commands);
+    add_inbox(app, commands);
+    add_decide(app, commands);
+    add_modify(app, commands);
+    add_answer(app, commands);
+    add_cancel(app, commands);
+    add_key(app, commands);
+    add_user(app, commands);
+    add_stats(app, commands);
+    add_doctor(app, commands);
+    add_completion(app, commands);
+    add_version(app, commands);
+}
+
+int run(int argc, const char* const* argv) {
+    use_utf8_locale();
+    CLI::App app;
+    app.name("holdpoint");
+    Commands commands;
+    add_commands(app, commands);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return end_with(app, error);
+    }
+    try {
+        return end_with(commands.run(commands.flags));
+    } catch (const std::exception& error) {
+        std::fputs(fmt::format("holdpoint: {}\n", visible(error.what())).c_str(), stderr);
+        return static_cast<int>(ExitCode::failed);
+    }
+}
+
+}  // namespace holdpoint::cli

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/client.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/settings.h"
+
+namespace holdpoint::cli {
+
+/// What a command that talks to the server works with.
+struct Session {
+    Settings settings;
+    Output out;
+    Client client;
+};
+
+/// What the command line asks for. Parsing only fills this in: it touches no file, no network and
+/// no environment, so that it can be fuzzed and walked for completions.
+struct Commands {
+    Flags flags;
+    std::function<ExitCode(const Flags&)> run;  ///< empty until a command was named
+};
+
+/// Says what `command` does once the whole line was understood.
+void on_run(CLI::App& command, Commands& commands, std::function<ExitCode(const Flags&)> work);
+/// The same for what needs settings and a server; settings that cannot be had end in usage.
+void on_session(CLI::App& command, Commands& commands, std::function<ExitCode(Session&)> work);
+
+/// Every command and the global flags. `app` must live as long as `commands.run` may be called.
+void add_commands(CLI::App& app, Commands& commands);
+
+/// The whole program: parse, run, and see that what was printed got out.
+int run(int argc, const char* const* argv);
+
+// One function per command or family, each in a file of that name. All have this shape, so that a
+// new command is one file and two lines.
+void add_serve(CLI::App& app, Commands& commands);
+void add_request(CLI::App& app, Commands& commands);
+void add_list(CLI::App& app, Commands& commands);
+void add_show(CLI::App& app, Commands& commands);
+void add_watch(CLI::App& app, Commands& commands);
+void add_inbox(CLI::App& app, Commands& commands);
+void add_decide(CLI::App& app, Commands& commands);  // approve reject defer escalate abort
+void add_modify(CLI::App& app, Commands& commands);
+void add_answer(CLI::App& app, Commands& commands);
+void add_cancel(CLI::App& app, Commands& commands);  // cancel extend
+void add_key(CLI::App& app, Commands& commands);
+void add_user(CLI::App& app, Commands& commands);
+void add_stats(CLI::App& app, Commands& commands);  // stats whoami
+void add_doctor(CLI::App& app, Commands& commands);
+void add_completion(CLI::App& app, Commands& commands);
+void add_version(CLI::App& app, Commands& commands);
+
+}  // namespace holdpoint::cli

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "cli/sse.h"
+
+namespace holdpoint::cli {
+
+/// Where the server is and how we prove who we are.
+struct Endpoint {
+    std::string url;    ///< without a slash at the end
+    std::string token;  ///< empty: calls go without a credential
+    std::string ca_file;
+    bool may_use_http = false;  ///< send the token unencrypted beyond this machine
+};
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+/// One call to the server.
+struct Call {
+    std::string method = "GET";
+    std::string path = {};  ///< `/v1/requests`; parts from outside go through path_part()
+    Query query = {};
+    std::optional<json::value> body = {};
+    std::string idempotency_key = {};
+    int wait_s = 0;  ///< long-poll: adds `wait` and that much patience
+    bool is_anonymous = false;
+};
+
+struct Reply {
+    int status = 0;
+    json::value body;
+    std::string date;        ///< the server's Date header
+    bool is_replay = false;  ///< an earlier call with this idempotency key did the work
+};
+
+/// A call that did not work. `error.code` is unavailable where no server answered.
+struct Failure {
+    Error error;
+    std::string hint = {};     ///< what to try next, may be empty
+    json::value request = {};  ///< 409 and 410: the request as it stands
+    bool is_interrupted = false;
+};
+
+template <class T>
+using Answer = std::expected<T, Failure>;
+
+/// What happens on an event stream. `on_close` comes last and once, unless the stream is stopped.
+struct StreamHandlers {
+    std::function<void()> on_open;
+    std::function<void(ServerEvent)> on_event;
+    std::function<void(Failure, int retry_ms)> on_close;
+};
+
+/// The only part of this program that speaks HTTP. Not for several threads. Never follows
+/// redirects, so that the token reaches nobody but the server it was meant for.
+class Client {
+  public:
+    using Done = std::function<void(Answer<Reply>)>;
+    using TransferId = std::size_t;
+
+    explicit Client(Endpoint endpoint);
+    ~Client();
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    /// Blocks until the answer is there. If `interrupt_fd` becomes readable meanwhile, gives up
+    /// with `is_interrupted`.
+    Answer<Reply> call(const Call& call, int interrupt_fd = -1);
+
+    /// Starts a call; `done` is called from pump().
+    TransferId start(const Call& call, Done done);
+
+    /// Opens a stream of server-sent events; the handlers are called from pump().
+    TransferId open_stream(const Query& query, const std::string& last_event_id,
+                           StreamHandlers handlers);
+
+    /// Ends a transfer without calling anything.
+    void stop(TransferId id);
+
+    /// Moves all transfers along, at most for `timeout_ms`. True as soon as `fd` is readable.
+    bool pump(int timeout_ms, int fd = -1);
+
+    const Endpoint& endpoint() const { return endpoint_; }
+
+  private:
+    struct Transfer;
+    struct Multi;
+
+    Transfer& prepare(const Call& call);
+    void deliver_events();
+    void finish(TransferId id, int curl_code);
+    std::optional<Failure> refusal(const Call& call) const;
+    Failure unreachable(int curl_code, const char* detail) const;
+
+    Endpoint endpoint_;
+    std::unique_ptr<Multi> multi_;
+};
+
+/// Text from outside as one segment of a path: everything but plain letters is escaped.
+std::string path_part(std::string_view text);
+
+/// What stays open across lost connections: reconnects with growing pauses and asks for what was
+/// missed. Driven by Client::pump() plus tick().
+class EventStream {
+  public:
+    struct Handlers {
+        std::function<void()> on_open;  ///< again after every reconnect: read the list anew
+        std::function<void(const ServerEvent&)> on_event;
+        std::function<void(const Failure&, int pause_ms)> on_lost;
+        std::function<void(const Failure&)> on_refused;  ///< no use in trying again
+    };
+    EventStream(Client& client, Query query, Handlers handlers);
+    ~EventStream();
+    EventStream(const EventStream&) = delete;
+    EventStream& operator=(const EventStream&) = delete;
+
+    /// Connects when it is time to. Returns how many milliseconds may pass before the next tick.
+    int tick(std::int64_t now_ms);
+
+    bool is_open() const { return is_open_; }
+
+  private:
+    void connect();
+    void lost(const Failure& failure, int retry_ms);
+
+    Client& client_;
+    Query query_;
+    Handlers handlers_;
+    std::optional<Client::TransferId> transfer_;
+    std::string last_event_id_;
+    bool is_open_ = false;
+    bool is_refused_ = false;
+    int failures_ = 0;
+    std::int64_t next_connect_ms_ = 0;
+    std::int64_t now_ms_ = 0;
+};
+
+}  // namespace holdpoint::cli

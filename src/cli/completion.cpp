@@ -1,0 +1,191 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "cli/app.h"
+
+namespace holdpoint::cli {
+namespace {
+
+struct Word {
+    std::string text;
+    std::string what;
+};
+
+/// One place on the command line: the commands so far and what may follow.
+struct Place {
+    std::string path;  ///< `holdpoint key create`
+    std::vector<Word> commands;
+    std::vector<Word> options;
+};
+
+std::vector<Word> option_words(const CLI::App& app) {
+    std::vector<Word> words;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames())
+            words.push_back({"--" + name, option->get_description()});
+    return words;
+}
+
+void collect(const CLI::App& app, const std::string& path, const std::vector<Word>& inherited,
+             std::vector<Place>& places) {
+    Place place{path, {}, option_words(app)};
+    for (const Word& word : inherited)
+        if (word.text != "--help" && word.text != "--version") place.options.push_back(word);
+    const auto subcommands = app.get_subcommands([](const CLI::App*) { return true; });
+    for (const CLI::App* sub : subcommands)
+        place.commands.push_back({sub->get_name(), sub->get_description()});
+    const std::vector<Word> options = place.options;
+    places.push_back(std::move(place));
+    for (const CLI::App* sub : subcommands)
+        collect(*sub, path + " " + sub->get_name(), options, places);
+}
+
+std::string joined(const std::vector<Word>& words) {
+    std::string text;
+    for (const Word& word : words) text += (text.empty() ? "" : " ") + word.text;
+    return text;
+}
+
+/// Inside single quotes of a shell.
+std::string in_quotes(std::string_view text) {
+    std::string out;
+    for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out;
+}
+
+/// The word list of bash: finds how deep the line is in commands, then offers what may follow.
+std::string bash(const std::vector<Place>& places) {
+    std::string text =
+        "# bash completion for holdpoint; use with: source <(holdpoint completion bash)\n"
+        "_holdpoint() {\n"
+        "    local word=\"${COMP_WORDS[COMP_CWORD]}\" path=holdpoint i\n"
+        "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+        "        case \"$path ${COMP_WORDS[i]}\" in\n";
+    for (const Place& place : places)
+        if (place.path != "holdpoint")
+            text += fmt::format("            '{0}') path='{0}' ;;\n", place.path);
+    text +=
+        "        esac\n"
+        "    done\n"
+        "    local commands= options=\n"
+        "    case \"$path\" in\n";
+    for (const Place& place : places)
+        text += fmt::format("        '{}') commands='{}' options='{}' ;;\n", place.path,
+                            joined(place.commands), joined(place.options));
+    text +=
+        "    esac\n"
+        "    if [[ $word == -* ]]; then\n"
+        "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+        "    elif [[ ${COMP_WORDS[COMP_CWORD-1]} == --*file || ${COMP_WORDS[COMP_CWORD-1]} == "
+        "--config || ${COMP_WORDS[COMP_CWORD-1]} == --data ]]; then\n"
+        "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+        "    else\n"
+        "        COMPREPLY=($(compgen -W \"$commands\" -- \"$word\"))\n"
+        "    fi\n"
+        "}\n"
+        "complete -F _holdpoint holdpoint\n";
+    return text;
+}
+
+std::string zsh_words(const std::vector<Word>& words) {
+    std::string text;
+    for (const Word& word : words) {
+        std::string name;
+        for (char c : word.text) name += c == ':' ? std::string("\\:") : std::string(1, c);
+        text += fmt::format(" '{}:{}'", in_quotes(name), in_quotes(word.what));
+    }
+    return text;
+}
+
+std::string zsh(const std::vector<Place>& places) {
+    std::string text =
+        "#compdef holdpoint\n"
+        "# zsh completion for holdpoint; put it into a folder of $fpath as _holdpoint\n"
+        "_holdpoint() {\n"
+        "    local where=holdpoint i\n"
+        "    local -a commands options\n"
+        "    for ((i = 2; i < CURRENT; i++)); do\n"
+        "        case \"$where ${words[i]}\" in\n";
+    for (const Place& place : places)
+        if (place.path != "holdpoint")
+            text += fmt::format("            '{0}') where='{0}' ;;\n", place.path);
+    text +=
+        "        esac\n"
+        "    done\n"
+        "    case \"$where\" in\n";
+    for (const Place& place : places)
+        text += fmt::format("        '{}') commands=({} ) options=({} ) ;;\n", place.path,
+                            zsh_words(place.commands), zsh_words(place.options));
+    text +=
+        "    esac\n"
+        "    if [[ ${words[CURRENT]} == -* ]]; then\n"
+        "        _describe option options\n"
+        "    elif (( ${#commands} )); then\n"
+        "        _describe command commands\n"
+        "    else\n"
+        "        _files\n"
+        "    fi\n"
+        "}\n"
+        "compdef _holdpoint holdpoint\n";
+    return text;
+}
+
+/// The condition under which fish offers a place's words: its commands were typed, no deeper one.
+std::string fish_condition(const Place& place) {
+    std::string path = place.path.substr(std::string("holdpoint").size());
+    if (path.empty()) return "__fish_use_subcommand";
+    std::string condition;
+    std::size_t at = 0;
+    while ((at = path.find_first_not_of(' ', at)) != std::string::npos) {
+        const std::size_t end = std::min(path.find(' ', at), path.size());
+        if (!condition.empty()) condition += "; and ";
+        condition += "__fish_seen_subcommand_from " + path.substr(at, end - at);
+        at = end;
+    }
+    return condition;
+}
+
+std::string fish(const std::vector<Place>& places) {
+    std::string text =
+        "# fish completion for holdpoint; use with: holdpoint completion fish | source\n"
+        "complete -c holdpoint -f\n";
+    for (const Place& place : places) {
+        const std::string condition = fish_condition(place);
+        for (const Word& word : place.commands)
+            text += fmt::format("complete -c holdpoint -n '{}' -a {} -d '{}'\n", condition,
+                                word.text, in_quotes(word.what));
+        for (const Word& word : place.options)
+            text += fmt::format("complete -c holdpoint -n '{}' -l {} -d '{}'\n", condition,
+                                word.text.substr(2), in_quotes(word.what));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string completion_script(const CLI::App& app, const std::string& shell) {
+    std::vector<Place> places;
+    collect(app, "holdpoint", {}, places);
+    if (shell == "zsh") return zsh(places);
+    if (shell == "fish") return fish(places);
+    return bash(places);
+}
+
+void add_completion(CLI::App& app, Commands& commands) {
+    auto shell = std::make_shared<std::string>();
+    CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
+    command->add_option("shell", *shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    on_run(*command, commands, [shell, &app](const Flags&) {
+        std::fputs(completion_script(app, *shell).c_str(), stdout);
+        return ExitCode::fine;
+    });
+}
+
+}  // namespace holdpoint::cli

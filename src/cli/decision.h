@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "cli/app.h"
+#include "cli/resource.h"
+
+namespace holdpoint::cli {
+
+/// Sends a person's decision, bound by its digest to what that person saw.
+Call decision_call(const Request& seen, json::object body);
+
+/// A failure in words for the person: a conflict says who decided what.
+Failure explained(Failure failure, Timestamp now);
+
+/// What one decision did: `approved`, or `recorded, still needs finance: 1 of 2`.
+std::string decision_result(const Request& request, Timestamp now);
+
+/// How sure the person must be before something is released.
+struct Sureness {
+    bool is_yes = false;       ///< --yes: enough for high risk, never for critical
+    std::string confirm_word;  ///< --confirm: the tool's name, for critical risk
+};
+
+/// Shows the headline and, on a terminal, asks: y/n for high risk, the tool's name for critical.
+/// Without a terminal critical needs `confirm_word`. Empty when the person is sure.
+std::optional<Error> confirm_release(const Output& out, const Request& request,
+                                     const Sureness& sureness);
+
+/// Sends and reports one decision.
+ExitCode send_decision(Session& session, const Request& seen, json::object body);
+
+void add_sureness(CLI::App& command, Sureness& sureness);
+
+}  // namespace holdpoint::cli

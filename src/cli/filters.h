@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/client.h"
+
+namespace holdpoint::cli {
+
+/// What `list`, `watch` and `inbox` can be narrowed to; empty means all.
+struct Filters {
+    std::string state;  ///< pending, settled, any
+    std::string outcome, session, thread, task, user, agent, tool, risk, kind, batch;
+};
+
+void add_filters(CLI::App& command, Filters& filters);
+Query to_query(const Filters& filters);
+
+}  // namespace holdpoint::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+/// Talking to the person at the terminal, apart from the full-screen inbox.
+namespace holdpoint::cli {
+
+/// Whether somebody can be asked: stdin and stderr are a terminal.
+bool may_prompt();
+
+/// Prints `question` on stderr and reads one line from the terminal. What was typed or pasted
+/// before the question stood there is thrown away: nobody can have answered it. Nothing on end of
+/// input.
+std::optional<std::string> ask_line(std::string_view question);
+
+/// Asks until y or n; end of input is no.
+bool ask_yes(std::string_view question);
+
+/// Reads a line without echo. Signals restore the echo before they end the process.
+Result<std::string> ask_secret(std::string_view question);
+
+/// One line from stdin, for `--password-stdin`.
+Result<std::string> read_secret_line();
+
+/// A whole file, or stdin for `-`.
+Result<std::string> read_input(const std::string& path);
+
+/// While one of these lives, Ctrl-C and SIGTERM make `fd` readable instead of ending the process.
+class Interrupt {
+  public:
+    Interrupt();
+    ~Interrupt();
+    Interrupt(const Interrupt&) = delete;
+    Interrupt& operator=(const Interrupt&) = delete;
+
+    int fd() const;
+    static bool was_raised();
+};
+
+}  // namespace holdpoint::cli

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ctime>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/app.h"
+#include "cli/duration.h"
+#include "cli/filters.h"
+#include "cli/json_text.h"
+#include "cli/resource.h"
+#include "cli/terminal.h"
+
+namespace holdpoint::cli {
+namespace {
+
+std::int64_t steady_ms() {
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+std::string local_time(Timestamp at) {
+    const std::time_t seconds = at.ms / 1000;
+    std::tm parts{};
+    ::localtime_r(&seconds, &parts);
+    return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+struct Word {
+    std::string text;
+    Style style = Style::plain;
+};
+
+/// What an event is called in the table: the outcome where there is one.
+Word event_word(const std::string& name, const Request& request) {
+    if (name == "request-settled" && request.outcome)
+        return {std::string(core::to_string(*request.outcome)), style_of(*request.outcome)};
+    if (name == "approval-required") return {"asked", Style::strong};
+    if (name == "decision-recorded") return {"voted"};
+    if (name == "request-reminded") return {"reminded"};
+    if (name == "request-escalated") return {"escalated", Style::high};
+    if (name == "request-retried") return {"asked again", Style::high};
+    if (name == "request-extended") return {"extended"};
+    if (name == "tool-result") return {"reported"};
+    return {visible(name)};
+}
+
+/// One fixed grid from the first line to the last: rows that come later cannot widen it.
+class Rows {
+  public:
+    explicit Rows(const Output& out) : out_(out) {}
+
+    void title() const {
+        const auto faint = [](std::string_view text, int columns) {
+            return Span{Style::faint, fit(text, columns)};
+        };
+        print(faint("TIME", 8), faint("EVENT", 11), faint("ID", id_columns()), faint("RISK", 10),
+              faint("AGENT", 14), {Style::faint, "WHAT"});
+    }
+    void row(Timestamp at, const Word& word, const Request& request) const {
+        const std::string id = out_.is_terminal() ? short_id(request.id) : request.id;
+        print({Style::faint, local_time(at)}, {word.style, fit(word.text, 11)},
+              {Style::strong, fit(id, id_columns())},
+              {style_of(request.risk), fit(risk_label(request.risk), 10)},
+              {Style::plain, fit(visible(request.agent), 14)},
+              {Style::plain, visible(request.headline)});
+    }
+
+  private:
+    int id_columns() const { return out_.is_terminal() ? 8 : 30; }
+    void print(Span time, Span event, Span id, Span risk, Span agent, Span what) const {
+        const int left = out_.columns() - (8 + 11 + id_columns() + 10 + 14 + 10);
+        if (out_.is_terminal()) what.text = fit(what.text, std::max(8, left));
+        const Span gap{Style::plain, "  "};
+        out_.print(
+            std::vector<Line>{{std::move(time), gap, std::move(event), gap, std::move(id), gap,
+                               std::move(risk), gap, std::move(agent), gap, std::move(what)}});
+    }
+
+    const Output& out_;
+};
+
+/// What one run of `watch` knows.
+struct Watcher {
+    Session& session;
+    Query query;
+    Rows rows{session.out};
+    bool is_listed = false;
+    ExitCode ended = ExitCode::fine;
+    bool is_ended = false;
+
+    void opened() {
+        if (is_listed) {
+            session.out.say("connected again");
+            return;
+        }
+        is_listed = true;
+        if (session.out.is_json()) return;
+        // The stream is open, so that nothing is missed between this list and the first event.
+        Query pending = query;
+        std::erase_if(pending, [](const auto& part) { return part.first == "state"; });
+        pending.emplace_back("state", "pending");
+        const Answer<std::vector<Request>> requests = list_requests(session.client, pending, 100);
+        rows.title();
+        if (!requests) {
+            session.out.fail(requests.error());
+            return;
+        }
+        for (auto request = requests->rbegin(); request != requests->rend(); ++request)
+            rows.row(request->created_at, {"waiting"}, *request);
+    }
+    void event(const ServerEvent& event) {
+        const Result<json::value> data = json::parse(event.data);
+        if (!data) {
+            session.out.say(fmt::format("skipped an event that is not JSON: {}",
+                                        visible(data.error().message)));
+            return;
+        }
+        if (session.out.is_json()) {
+            session.out.data(compact(*data));
+            return;
+        }
+        const Result<Request> request = read_request(member(*data, "request"));
+        if (request)
+            rows.row(time_of(*data, "at").value_or(now()), event_word(event.name, *request),
+                     *request);
+    }
+    void lost(const Failure& failure, int pause_ms) const {
+        session.out.say(fmt::format("{}; next try in {}", visible(failure.error.message),
+                                    pause_ms < 1000 ? "a moment" : short_duration(pause_ms)));
+    }
+    void refused(const Failure& failure) {
+        ended = session.out.fail(failure);
+        is_ended = true;
+    }
+};
+
+ExitCode watch(Session& session, const Filters& filters) {
+    Watcher watcher{session, to_query(filters)};
+    EventStream stream(
+        session.client, watcher.query,
+        {[&] { watcher.opened(); }, [&](const ServerEvent& event) { watcher.event(event); },
+         [&](const Failure& failure, int pause_ms) {
+             // A server that was never there is an error, not an interruption.
+             if (!watcher.is_listed) return watcher.refused(failure);
+             watcher.lost(failure, pause_ms);
+         },
+         [&](const Failure& failure) { watcher.refused(failure); }});
+    const Interrupt interrupt;
+    while (!watcher.is_ended) {
+        const int pause_ms = stream.tick(steady_ms());
+        if (session.client.pump(pause_ms, interrupt.fd())) break;
+    }
+    return watcher.ended;
+}
+
+}  // namespace
+
+void add_watch(CLI::App& app, Commands& commands) {
+    auto filters = std::make_shared<Filters>();
+    CLI::App* command = app.add_subcommand("watch", "Show requests and decisions as they happen");
+    add_filters(*command, *filters);
+    on_session(*command, commands,
+               [filters](Session& session) { return watch(session, *filters); });
+}
+
+}  // namespace holdpoint::cli
