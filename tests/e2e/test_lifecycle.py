@@ -489,7 +489,7 @@ class SwitchTest(unittest.TestCase):
             question = agent.propose(kind="input", input=SUBJECTS["input"])
             self.assertEqual(question["state"], "pending", "only a person has the answer")
             self.assertEqual(ann.get("/v1/stats")["outcomes"]["allowed"], 4)
-            self.assertIn("disabled", server.log().lower() + "", "the switch is worth a warning")
+            self.assertIn("switched off", server.log(), "the switch is worth a warning")
 
     def test_P1_lists_of_tools_and_the_requiring_one_wins(self):
         with Server("--require-tool", "pay", "--require-tool", "both", "--allow-tool", "read", "--allow-tool", "both",
