@@ -330,7 +330,9 @@ class LifecycleTest(ServerTest):
         request = self.ask()
         started = time.monotonic()
         self.assertEqual(self.agent.read(request, wait=1)["state"], "pending")
-        self.assertTrue(1 <= time.monotonic() - started < 3)
+        # The server's ticks are a tenth of a second; a wait may end by so much early, since its caller asks again anyway.
+        took = time.monotonic() - started
+        self.assertTrue(0.85 <= took < 3, took)
 
     def test_S2_filters_find_exactly_what_fits(self):
         run = self.fresh("list")
