@@ -14,27 +14,26 @@ PROCESSES = 5
 REQUESTS = 1000
 
 
-def race(host, port, work, results):
-    """One process with several clients, each a thread with its own key; all decide the same ids in their own order."""
+ROUND = 50
+
+
+def race(host, port, work, ids, barrier, results):
+    """One process with several clients, each a thread with its own key. All of them meet before every round and then
+    decide the same requests, each in its own order, eight at a time on one connection."""
     found = []
     lock = threading.Lock()
 
-    def one(name, key, ids, seed):
+    def one(name, key, seed):
         client = FastClient(host, port, key, timeout_s=120)
-        order = list(ids)
-        # Nearly the same order for all: neighbours swap places, so that many meet at one request at once.
-        shuffle = random.Random(seed)
-        for i in range(0, len(order) - 8, 8):
-            part = order[i:i + 8]
-            shuffle.shuffle(part)
-            order[i:i + 8] = part
+        client.connect()
+        order = random.Random(seed)
         mine = []
-        for i in range(0, len(order), 8):
-            part = order[i:i + 8]
-            calls = []
-            for id in part:
-                decision = "approve" if shuffle.random() < 0.5 else "reject"
-                calls.append(("POST", f"/v1/requests/{id}/decision", {"decision": decision, "note": name}, ""))
+        for start in range(0, len(ids), ROUND):
+            part = ids[start:start + ROUND]
+            order.shuffle(part)
+            calls = [("POST", f"/v1/requests/{id}/decision",
+                      {"decision": order.choice(("approve", "reject")), "note": name}, "") for id in part]
+            barrier.wait(120)
             for id, call, (status, body) in zip(part, calls, client.many(calls, window=8)):
                 value = json.loads(body)
                 standing = value if status == 200 else value.get("error", {}).get("request") or {}
@@ -66,11 +65,13 @@ class RaceTest(ServerTest):
         ids = self.propose_many(REQUESTS, self.fresh("race"))
         people = [(f"racer-{i}", self.server.new_key("approver", f"racer-{i}")["key"]) for i in range(CLIENTS)]
         results = multiprocessing.Queue()
+        barrier = multiprocessing.Barrier(CLIENTS)
         share = CLIENTS // PROCESSES
         processes = []
         for p in range(PROCESSES):
-            work = [(*people[i], ids, i) for i in range(p * share, (p + 1) * share)]
-            processes.append(multiprocessing.Process(target=race, args=(self.server.host, self.server.port, work, results)))
+            work = [(*people[i], i) for i in range(p * share, (p + 1) * share)]
+            processes.append(multiprocessing.Process(
+                target=race, args=(self.server.host, self.server.port, work, ids, barrier, results)))
         for process in processes:
             process.start()
         found = [entry for _ in processes for entry in results.get(timeout=300)]
