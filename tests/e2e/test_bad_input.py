@@ -475,7 +475,7 @@ class BadInputTest(ServerTest):
             ("tool", {"decision": "modify", "arguments": {}, "tool": "other"}), ("action", {"decision": "modify", "arguments": {}, "action": {"tool": "x"}}),
             ("arguments", {"decision": "modify"}), ("arguments", {"decision": "modify", "arguments": []}),
             ("arguments", {"decision": "modify", "arguments": "x"}), ("arguments", {"decision": "approve", "arguments": {"a": 2}}),
-            ("note", {"decision": "approve", "note": 1}), ("note", {"decision": "approve", "note": "x" * 5000}),
+            ("note", {"decision": "approve", "note": 1}), ("note", {"decision": "approve", "note": "x" * 2001}),
             ("reason", {"decision": "reject", "reason": ["no"]}), ("reason", {"decision": "reject", "reason": "x" * 5000}),
             ("guidance", {"decision": "defer"}), ("guidance", {"decision": "defer", "guidance": ""}), ("to", {"decision": "escalate"}),
             ("to", {"decision": "escalate", "to": "nobody-at-all"}), ("to", {"decision": "escalate", "to": "group:empty"}),
