@@ -35,7 +35,7 @@ RULES = {
     "listKeys": (ADMIN, 200, False),
     "revokeKey": (ADMIN, 200, False),
     "createUser": (ADMIN, 201, False),
-    "listUsers": (ADMIN, 200, False),
+    "listUsers": (OVERSIGHT, 200, False),
     "setPassword": (ADMIN, 200, False),
     "disableUser": (ADMIN, 200, False),
     "enableUser": (ADMIN, 200, False),
@@ -46,10 +46,12 @@ RULES = {
     "endSession": ("session", 200, False),
     "getHealth": (PUBLIC, 200, False),
     "getReadiness": (PUBLIC, 200, False),
-    "getMetrics": (PUBLIC, 200, False),  # from loopback, as here
+    "getMetrics": ("metrics", 200, False),  # open from loopback, as here, unless a key says who asks
     "getOpenApi": (PUBLIC, 200, False),
     "getInbox": (PUBLIC, 200, False),
     "getSignIn": (PUBLIC, 200, False),
+    "getSignInScript": (PUBLIC, 200, False),
+    "getRequestPage": (PUBLIC, 200, False),
     "aliasListApprovals": (READERS, 200, False),
     "aliasListPending": (READERS, 200, False),
     "aliasApprove": (PEOPLE, 200, False),
@@ -93,9 +95,10 @@ class AuthorityTest(ServerTest):
         admin_session = server.person_with_session("ada", role="admin")
         cls.callers = {
             "none": server.client(),
-            "garbage key": server.client("garbage"),
-            "key of the right form that nobody has": server.client("hp_admin_" + "A" * 43),
-            "garbage cookie": server.client(cookie="holdpoint_session=" + "A" * 43, csrf="x"),
+            # Wrong credentials are counted per address; each of these calls comes from an address of its own.
+            "garbage key": server.client("garbage", wanders=True),
+            "key of the right form that nobody has": server.client("hp_admin_" + "A" * 43, wanders=True),
+            "garbage cookie": server.client(cookie="holdpoint_session=" + "A" * 43, csrf="x", wanders=True),
             "agent": cls.agent, "other agent": cls.other_agent, "approver": cls.ann, "auditor": cls.auditor,
             "admin": cls.admin, "session": session, "admin session": admin_session,
             "session without csrf": server.client(cookie=session.cookie),
@@ -108,14 +111,15 @@ class AuthorityTest(ServerTest):
                              "session from another site": {"Sec-Fetch-Site": "cross-site"}}
         revoked = server.new_key("admin", "rex")
         server.admin.post(f"/v1/keys/{revoked['id']}/revoke")
-        cls.callers["revoked key"] = server.client(revoked["key"])
-        gone = server.client(server.new_key("admin", "dis")["key"])
+        cls.callers["revoked key"] = server.client(revoked["key"], wanders=True)
+        gone = server.client(server.new_key("admin", "dis")["key"], wanders=True)
         gone_session = server.person_with_session("dora", role="admin")
         for name in ("dis", "dora"):
             assert server.admin.post(f"/v1/users/{name}/disable").status == 200
         cls.callers["key of a disabled user"] = gone
+        gone_session.wanders = True
         cls.callers["session of a disabled user"] = gone_session
-        expired = server.client(server.new_key("admin", "exa", expires_in_s=1)["key"])
+        expired = server.client(server.new_key("admin", "exa", expires_in_s=1)["key"], wanders=True)
         eventually(lambda: expired.get("/v1/me").status == 401, "the key expires")
         cls.callers["expired key"] = expired
         cls.count = 0
@@ -175,13 +179,17 @@ class AuthorityTest(ServerTest):
         is_change = SPEC.operations[name]["method"] != "GET"
         if may is PUBLIC:
             return works
+        if may == "metrics":
+            if self.callers[principal].key is None:
+                return works
+            return instead or (works if role in ("auditor", "admin") else 403)
         if instead == "csrf":
             if is_change:
                 return 403
         elif instead is not None:
             return instead
         if may == "session":
-            return works if "session" in principal else 401
+            return works if "session" in principal else 403 if role == "agent" else 404
         if role not in may:
             return 403
         if principal == "other agent" and is_owner_only:
@@ -262,7 +270,7 @@ class AuthorityTest(ServerTest):
         answer = session.post(f"/v1/requests/{request['id']}/decision", {"decision": "approve"})
         self.assertStatus(answer, 400, "invalid_argument", "digest")
         settled = session.decide(request, digest=request["digest"])
-        self.assertEqual(settled["decision"]["via"], "cookie")
+        self.assertEqual(settled["decision"]["via"], "browser")
         self.assertEqual(settled["decision"]["by"], "sid")
 
     def test_disabling_and_revoking_end_what_is_open(self):
@@ -279,7 +287,11 @@ class AuthorityTest(ServerTest):
         name = person.get("/v1/me")["name"]
         wrong = person.post(f"/v1/users/{name}/password", {"current": "not it at all", "password": "another good phrase"})
         self.assertEqual(wrong.status, 403, wrong)
-        self.assertStatus(person.post(f"/v1/users/{name}/password", {"password": "another good phrase"}), 403)
+        self.assertStatus(person.post(f"/v1/users/{name}/password", {"password": "another good phrase"}), 400,
+                          "invalid_argument", "current")
+        # A key is no proof that the person sits there either.
+        keyed = self.server.client(self.server.new_key("approver", name)["key"])
+        self.assertIn(keyed.post(f"/v1/users/{name}/password", {"password": "another good phrase"}).status, (400, 403))
         self.assertStatus(person.post(f"/v1/users/{name}/password",
                                       {"current": PASSWORD, "password": "another good phrase"}), 200)
         self.assertEqual(self.server.client().post("/v1/session", {"name": name, "password": PASSWORD}).status, 401)
