@@ -212,6 +212,9 @@ TEST_F(SqlitePlans, ManyAgentsOfOneNameAreMerged) {
 
 TEST_F(SqlitePlans, DamagedRowsAreInternalErrorsNotGuesses) {
     const std::string where = " WHERE row=" + std::to_string(some_->row);
+    // A rollback makes the store forget what it remembers of recent requests.
+    ASSERT_TRUE(searching_->begin());
+    ASSERT_TRUE(searching_->rollback());
     for (const char* damage :
          {"UPDATE request SET kind=9", "UPDATE request SET state=0", "UPDATE request SET outcome=0",
           "UPDATE request SET outcome=99", "UPDATE request SET risk=-1",
