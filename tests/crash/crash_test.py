@@ -43,14 +43,16 @@ class Ledger:
         self.file = open(path, "a", encoding="utf-8")
         self.lock = threading.Lock()
         self.proposals = {}  # idempotency key -> {session, id, digest}; id is None until acknowledged
+        self.by_session = collections.defaultdict(list)  # session -> keys
         self.attempts = collections.defaultdict(dict)  # request id -> {note: {by, kind, arguments, is_acked}}
         self.heard = {}  # request id -> (outcome, settled_at) that a waiter was told
         self.settled = {}  # request id -> what it was when last checked; must never change
-        self.unchecked = set()  # keys acknowledged, or requests touched, since the last check
+        self.settled_ids = []  # its keys, to draw from
+        self.unchecked = set()  # keys acknowledged since the last check
         self.acks = collections.Counter()
 
     def write(self, **entry):
-        self.file.write(json.dumps(entry) + "\n")
+        self.file.write(json.dumps(entry) + "\n")  # buffered; sync() is before every check
 
     def sync(self):
         with self.lock:
@@ -60,6 +62,7 @@ class Ledger:
     def sent_proposal(self, key, session):
         with self.lock:
             self.proposals[key] = {"session": session, "id": None, "digest": None}
+            self.by_session[session].append(key)
             self.write(sent="proposal", key=key, session=session)
 
     def acked_proposal(self, key, request):
@@ -180,6 +183,7 @@ class Agent(Worker):
         super().__init__(run, key, seed)
         self.number = number
         self.open_call = None
+        self.to_hear = queue.Queue()
 
     def step(self):
         if self.open_call is None:
@@ -207,7 +211,7 @@ class Agent(Worker):
             if chance < 0.10:  # two people on the same one: one of them must lose
                 self.run_state.to_decide.put((request["id"], request["digest"]))
             if chance < 0.30:
-                self.run_state.to_hear.put(request["id"])
+                self.to_hear.put(request["id"])
 
     def cancel(self, id):
         # A cancellation has no idempotency key; whether a broken-off one took effect is seen from the request.
@@ -263,14 +267,15 @@ class Approver(Worker):
 class Waiter(Worker):
     """An agent's second connection: waits for outcomes, and goes on waiting after the server came back."""
 
-    def __init__(self, run, key, seed):
+    def __init__(self, run, key, seed, to_hear):
         super().__init__(run, key, seed)
+        self.to_hear = to_hear
         self.id = None
 
     def step(self):
         if self.id is None:
             try:
-                self.id = self.run_state.to_hear.get(timeout=0.005)
+                self.id = self.to_hear.get(timeout=0.005)
             except queue.Empty:
                 return
         status, text = self.client.call("GET", f"/v1/requests/{self.id}?wait=10")
@@ -334,8 +339,9 @@ class Checker:
             sent = self.ledger.proposals.get(key)
             if sent is None or sent["session"] != session:
                 raise Broken("inconsistent", f"{request['id']} was never proposed")
-        for key, sent in self.ledger.proposals.items():
-            if sent["session"] == session and sent["id"] is not None:
+        for key in self.ledger.by_session[session]:
+            sent = self.ledger.proposals[key]
+            if sent["id"] is not None:
                 request = by_key.get(key)
                 if request is None:
                     raise Broken("lost", f"acknowledged request {sent['id']} is not there")
@@ -386,7 +392,10 @@ class Checker:
         heard = self.ledger.heard.get(id)
         if heard and heard != (request["outcome"], request["settled_at"]):
             raise Broken("changed", f"{id}: a waiter heard {heard}")
-        self.ledger.settled[id] = (request["outcome"], request["settled_at"], note)
+        now = (request["outcome"], request["settled_at"], note)
+        if self.ledger.settled.setdefault(id, now) != now:
+            raise Broken("changed", f"{id} was {self.ledger.settled[id]}, is {now}")
+        self.ledger.settled_ids.append(id)
 
     def check_timeline(self, request, events):
         names = [event["type"] for event in events]
@@ -400,14 +409,14 @@ class Checker:
 
     def check_old_ones(self, count=10):
         """What was settled once stays as it is for ever: some of them, every time."""
-        ids = self.random.sample(list(self.ledger.settled), min(count, len(self.ledger.settled)))
+        ids = self.random.sample(self.ledger.settled_ids, min(count, len(self.ledger.settled_ids)))
         for id, request in zip(ids, self.get([f"/v1/requests/{id}" for id in ids])):
             note = "cancel" if request["outcome"] == "cancelled" else request["decision"]["note"]
             if (request["outcome"], request["settled_at"], note) != self.ledger.settled[id]:
                 raise Broken("changed", f"{id} was {self.ledger.settled[id]}")
 
     def check_everything(self):
-        self.check({sent["session"] for sent in self.ledger.proposals.values()})
+        self.check(set(self.ledger.by_session))
 
 
 class Run:
@@ -424,7 +433,6 @@ class Run:
         self.problems = []
         self.counts = collections.Counter()
         self.to_decide = queue.Queue()
-        self.to_hear = queue.Queue()
         self.cycle = 0
         self.recovery_s = []
 
@@ -444,7 +452,7 @@ class Run:
         self.checker = Checker(self, auditor)
         self.workers = [Agent(self, key, seed + i, i) for i, key in enumerate(agents)]
         self.workers += [Approver(self, key, seed + 100 + i, name) for i, (name, key) in enumerate(people.items())]
-        self.workers += [Waiter(self, key, seed + 200 + i) for i, key in enumerate(agents)]
+        self.workers += [Waiter(self, key, seed + 200 + i, self.workers[i].to_hear) for i, key in enumerate(agents)]
         for worker in self.workers:
             worker.start()
 
@@ -470,7 +478,7 @@ class Run:
             touched = {self.ledger.proposals[key]["session"] for key in self.ledger.unchecked}
             self.ledger.unchecked.clear()
         # The last two cycles: calls that broke off are repeated and end up in the session they began in.
-        touched |= {f"cycle-{self.cycle - 1}", f"cycle-{self.cycle - 2}"} & {s["session"] for s in self.ledger.proposals.values()}
+        touched |= {f"cycle-{self.cycle - 1}", f"cycle-{self.cycle - 2}"} & set(self.ledger.by_session)
         self.checker.check(touched)
         self.gate.open()
         time.sleep(self.random.uniform(0.3, 1.7) * self.options.load_ms / 1000)
@@ -487,7 +495,7 @@ class Run:
         self.checker.check_everything()
         self.gate.open()
         deadline = time.monotonic() + 5
-        while time.monotonic() < deadline and not (self.to_decide.empty() and self.to_hear.empty()):
+        while time.monotonic() < deadline and not self.to_decide.empty():
             time.sleep(0.01)
         self.server.kill()
         self.gate.close()
@@ -538,7 +546,7 @@ def main():
     parser.add_argument("--cycles", type=int, default=None)
     parser.add_argument("--agents", type=int, default=4)
     parser.add_argument("--approvers", type=int, default=3)
-    parser.add_argument("--load-ms", type=float, default=90, help="mean time under load before each kill")
+    parser.add_argument("--load-ms", type=float, default=40, help="mean time under load before each kill")
     parser.add_argument("--start-kill-ms", type=float, default=30, help="a server killed while starting lives at most so long")
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000)
     parser.add_argument("--expect-failure", action="store_true", help="succeed only if lost acknowledgements are found")
@@ -556,7 +564,7 @@ def main():
         environment["HOLDPOINT_TEST_FAULTS"] = os.environ.get("HOLDPOINT_TEST_FAULTS", "volatile")
     broken, acks = Run(options, environment).go()
     if options.expect_failure:
-        if broken is None or broken.kind not in ("lost", "changed", "doubled", "recovery", "inconsistent"):
+        if broken is None or broken.kind != "lost":
             print(f"the harness did not notice that nothing was synced: {broken}", file=sys.stderr)
             return 1
         print(f"found as it should be: {broken}")

@@ -498,8 +498,8 @@ class EventReader:
     def read(self):
         event = {}
         try:
-            for line in self.response:
-                line = line.decode().rstrip("\r\n")
+            for line in self.lines():
+                line = line.decode().rstrip("\r")
                 if line.startswith(":"):
                     self.comments.append(line)
                 elif line == "":
@@ -520,6 +520,13 @@ class EventReader:
         finally:
             self.closed.set()
             self.queue.put(None)
+
+    def lines(self):
+        # Not readline(): on a chunked body it goes byte by byte.
+        rest = b""
+        while chunk := self.response.read1(65536):
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from whole
 
     def take(self, event):
         data = json.loads(event["data"])

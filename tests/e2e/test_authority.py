@@ -3,7 +3,7 @@ and whoever is refused has changed nothing."""
 import json
 import unittest
 
-from harness import SPEC, EventReader, ServerTest, eventually
+from harness import SPEC, EventReader, Server, ServerTest, eventually
 
 PASSWORD = "correct horse battery"
 
@@ -105,7 +105,7 @@ class AuthorityTest(ServerTest):
             "session with another csrf": server.client(cookie=session.cookie, csrf=admin_session.csrf),
             "session from another origin": server.client(cookie=session.cookie, csrf=session.csrf),
             "session from another site": server.client(cookie=session.cookie, csrf=session.csrf),
-            "both credentials": server.client(cls.admin.key, cookie=session.cookie, csrf=session.csrf),
+            "both credentials": server.client(cls.admin.key, cookie=session.cookie, csrf=session.csrf, wanders=True),
         }
         cls.extra_headers = {"session from another origin": {"Origin": "https://evil.example"},
                              "session from another site": {"Sec-Fetch-Site": "cross-site"}}
@@ -242,7 +242,7 @@ class AuthorityTest(ServerTest):
         session = self.callers["session"]
         for name in sorted(DECIDING):
             for caller in (self.agent, self.other_agent,
-                           self.server.client(self.agent.key, cookie=session.cookie, csrf=session.csrf)):
+                           self.server.client(self.agent.key, cookie=session.cookie, csrf=session.csrf, wanders=True)):
                 with self.subTest(operation=name):
                     path, body, _, request = self.prepare(name)
                     answer = caller.post(path, body)
@@ -296,6 +296,17 @@ class AuthorityTest(ServerTest):
                                       {"current": PASSWORD, "password": "another good phrase"}), 200)
         self.assertEqual(self.server.client().post("/v1/session", {"name": name, "password": PASSWORD}).status, 401)
         self.assertStatus(self.server.sign_in(name, "another good phrase").get("/v1/me"), 200)
+
+    def test_X4_wrong_credentials_of_an_address_do_not_lock_the_right_ones_out(self):
+        """Agents and people share addresses (one host, one proxy): an agent must not be able to silence the approvers."""
+        with Server() as server:
+            ann = server.actor("approver", "ann")
+            guesser = server.client("hp_admin_" + "B" * 43)
+            statuses = {guesser.get("/v1/me").status for _ in range(100)}
+            self.assertLessEqual(statuses, {401, 429})
+            bob = server.actor("approver", "bob")
+            self.assertStatus(bob.get("/v1/me"), 200)
+            self.assertStatus(ann.get("/v1/me"), 200)
 
     def test_exclude_requester_keeps_the_owner_and_the_user_out(self):
         owned = self.server.actor("agent", "owned-bot", owner="ann")

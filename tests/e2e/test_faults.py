@@ -41,7 +41,7 @@ class ClientFaultTest(unittest.TestCase):
         """Whether the answer arrived or not, the key tells which request it was."""
         with Server() as server:
             agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
-            body = {"action": {"tool": "t"}, "session": "gone"}
+            body = b'{"action":{"tool":"t"},"session":"gone"}'
             for i in range(50):
                 client = FastClient(server.host, server.port, agent.key)
                 client.send(client.encode("POST", "/v1/requests", body, f"Idempotency-Key: gone-{i}\r\n"))
@@ -49,7 +49,8 @@ class ClientFaultTest(unittest.TestCase):
                 client.close()
             ids = set()
             for i in range(50):
-                answer = agent.post("/v1/requests", body, headers={"Idempotency-Key": f"gone-{i}"})
+                answer = agent.call("POST", "/v1/requests", raw=body, headers={
+                    "Idempotency-Key": f"gone-{i}", "Content-Type": "application/json"})
                 self.assertIn(answer.status, (200, 201))
                 ids.add(answer["id"])
             self.assertEqual(len(ids), 50)

@@ -71,7 +71,7 @@ def read_until(sockets, needle, timeout_s):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--waiters", type=int, default=1000)
-    parser.add_argument("--streams", type=int, default=300)
+    parser.add_argument("--streams", type=int, default=100)
     options = parser.parse_args()
     wanted = options.waiters + options.streams + 200
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
