@@ -237,12 +237,13 @@ void Api::set_password(const CallPtr& call) {
     if (call->caller.role != Role::admin && !is_own)
         return respond_error(
             call, {ErrorCode::permission_denied, "only an admin sets somebody else's password"});
-    // Whoever finds an open browser must not be able to lock its owner out.
-    if (is_own && call->caller.is_cookie && !current)
-        return respond_error(call, {ErrorCode::invalid_argument, "is missing", "current"});
+    // Whoever finds an open browser or a key must not be able to lock its owner out.
+    const bool must_prove = is_own && (call->caller.is_cookie || call->caller.role != Role::admin);
 
-    auto on_user = [this, call, name, password, current](Result<Principal> user) {
+    auto on_user = [this, call, name, password, current, must_prove](Result<Principal> user) {
         if (!user) return respond_error(call, user.error());
+        if (must_prove && !current && !user->password_hash.empty())
+            return respond_error(call, {ErrorCode::invalid_argument, "is missing", "current"});
         struct Work {
             bool is_current = true;
             Result<std::string> hash = Error{};
@@ -321,7 +322,9 @@ void Api::open_session(const CallPtr& call, service::Authenticated found,
 
 void Api::sign_in(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    if (const std::optional<Error> blocked = authenticator_.check_failures(call->request.peer))
+    // Counted apart from wrong keys: an agent on the same host must not lock people out.
+    const std::string counted_as = "sign-in " + call->request.peer;
+    if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     // A page elsewhere must not sign somebody in as somebody else.
     const std::string_view site = call->request.header("sec-fetch-site");
@@ -345,9 +348,9 @@ void Api::sign_in(const CallPtr& call) {
     session.created_at = call->now;
     session.expires_at = call->now + options_.session_ms;
     session.address = call->request.peer;
-    auto done = [this, call, token](Result<service::Authenticated> found) {
+    auto done = [this, call, token, counted_as](Result<service::Authenticated> found) {
         if (found) return open_session(call, std::move(*found), token);
-        authenticator_.count_failure(call->request.peer);
+        authenticator_.count_failure(counted_as);
         respond_error(call, found.error());
     };
     if (link)
