@@ -6,7 +6,8 @@
                                           answers syncs without doing them, and that must be reported
 
     HOLDPOINT_CRASH_BIN     a build of the server whose file layer keeps unsynced writes in memory, so that SIGKILL is
-                            what a power cut is; without it the plain binary is used, and only the process dies
+                            what a power cut is (default: build/holdpoint_crash); if there is none, or it is set to
+                            nothing, the plain binary is used, and only the process dies
     HOLDPOINT_TEST_FAULTS   what that file layer does; `volatile` unless set
     HOLDPOINT_BIN           the plain binary
 
@@ -33,6 +34,12 @@ from harness import FastClient, Server, binary  # noqa: E402
 
 ACKS_PER_CYCLE_MIN = 20
 SKIPPED = 77
+
+
+def crash_binary():
+    """The build that forgets unsynced writes, or None."""
+    path = os.environ.get("HOLDPOINT_CRASH_BIN", str(ROOT / "build" / "holdpoint_crash"))
+    return path if path and os.path.exists(path) else None
 
 
 class Ledger:
@@ -426,7 +433,7 @@ class Run:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="holdpoint-crash-"))
         self.ledger = Ledger(self.folder / "ledger.jsonl")
         self.environment = environment
-        self.server = Server(data=self.folder / "data", binary_path=os.environ.get("HOLDPOINT_CRASH_BIN", binary()),
+        self.server = Server(data=self.folder / "data", binary_path=crash_binary() or binary(),
                              env={"HOLDPOINT_TEST_FAULTS": "", **environment})
         self.server.env = {k: v for k, v in self.server.env.items() if v}
         self.gate = Gate()
@@ -552,9 +559,9 @@ def main():
     parser.add_argument("--expect-failure", action="store_true", help="succeed only if lost acknowledgements are found")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    has_faults = "HOLDPOINT_CRASH_BIN" in os.environ
+    has_faults = crash_binary() is not None
     if options.expect_failure and not has_faults:
-        print("skipped: HOLDPOINT_CRASH_BIN names no build with a file layer that can lie")
+        print("skipped: there is no build with a file layer that can lie")
         return SKIPPED
     options.cycles = options.cycles or (20 if options.expect_failure else 200)
     environment = {}

@@ -475,7 +475,7 @@ class BadInputTest(ServerTest):
             ("tool", {"decision": "modify", "arguments": {}, "tool": "other"}), ("action", {"decision": "modify", "arguments": {}, "action": {"tool": "x"}}),
             ("arguments", {"decision": "modify"}), ("arguments", {"decision": "modify", "arguments": []}),
             ("arguments", {"decision": "modify", "arguments": "x"}), ("arguments", {"decision": "approve", "arguments": {"a": 2}}),
-            ("note", {"decision": "approve", "note": 1}), ("note", {"decision": "approve", "note": "x" * 2001}),
+            ("note", {"decision": "approve", "note": 1}), ("note", {"decision": "approve", "note": "x" * 5000}),
             ("reason", {"decision": "reject", "reason": ["no"]}), ("reason", {"decision": "reject", "reason": "x" * 5000}),
             ("guidance", {"decision": "defer"}), ("guidance", {"decision": "defer", "guidance": ""}), ("to", {"decision": "escalate"}),
             ("to", {"decision": "escalate", "to": "nobody-at-all"}), ("to", {"decision": "escalate", "to": "group:empty"}),
@@ -488,6 +488,10 @@ class BadInputTest(ServerTest):
             with self.subTest(body=str(body)[:80]):
                 self.refused(self.decide(request, **body), (400, 422), field)
         self.assertEqual(self.ann.read(request), request)
+
+    def test_218_a_note_has_two_thousand_characters_at_most(self):
+        request = self.pending()
+        self.refused(self.decide(request, decision="approve", note="x" * 2001), (400,), "note")
 
     def test_213_too_many_or_doubled_decisions(self):
         request = self.pending()
