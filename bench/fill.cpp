@@ -5,8 +5,9 @@
 //
 // AGENT is the name of an agent the server knows. Stores of any size have the same texture: every
 // thousand rows hold twenty sessions of fifty rows and twenty tools of fifty, so that a question
-// about one of them has the same answer in a small store and in a big one. A thousand ids, spread
-// over the store, go to IDS_FILE with their sessions. Stops early after SECONDS_MAX; prints JSON.
+// about one of them has the same answer in a small store and in a big one. The last fifty of each
+// thousand are for `process_refund`. A thousand ids, spread over the store, go to IDS_FILE with
+// their sessions. Stops early after SECONDS_MAX; prints JSON.
 
 #include <fmt/format.h>
 
@@ -53,8 +54,8 @@ core::Proposal proposal_for(int tool) {
         R"({{"action":{{"tool":"{}","description":"Refund an order that arrived broken",)"
         R"("arguments":{{"order":"order-{}","amount":12500.5,"currency":"EUR","memo":"{}"}}}},)"
         R"("user":"user-{}","risk":"{}","timeout_s":{}}})",
-        tool == 0 ? "process_refund" : fmt::format("tool_{}", tool), tool, std::string(700, 'x'),
-        tool, tool % 4 == 0 ? "high" : "medium", timeout_s);
+        tool == tools - 1 ? "process_refund" : fmt::format("tool_{}", tool), tool,
+        std::string(700, 'x'), tool, tool % 4 == 0 ? "high" : "medium", timeout_s);
     const Result<json::value> body = json::parse(text);
     if (!body) fail(body.error().message);
     Result<core::Proposal> proposal = wire::parse_proposal(*body, "");

