@@ -12,7 +12,8 @@ using RequestPtr = std::shared_ptr<const core::Request>;
 /// An escalation must reach somebody who can decide.
 Result<void> check_target(store::Transaction& tx, const std::string& target) {
     constexpr std::string_view group_prefix = "group:";
-    const Error unknown{ErrorCode::refused, fmt::format("`{}` is nobody who could decide", target), "to"};
+    const Error unknown{ErrorCode::refused, fmt::format("`{}` is nobody who could decide", target),
+                        "to"};
     if (target.starts_with(group_prefix)) {
         const Result<bool> is_group = tx.is_group(target.substr(group_prefix.size()));
         if (!is_group) return is_group.error();
@@ -21,9 +22,9 @@ Result<void> check_target(store::Transaction& tx, const std::string& target) {
     }
     const Result<std::optional<store::Principal>> person = tx.find_principal(target);
     if (!person) return person.error();
-    const bool can_decide = *person && !(*person)->is_disabled &&
-                            ((*person)->role == store::Role::approver ||
-                             (*person)->role == store::Role::admin);
+    const bool can_decide =
+        *person && !(*person)->is_disabled &&
+        ((*person)->role == store::Role::approver || (*person)->role == store::Role::admin);
     if (!can_decide) return unknown;
     return {};
 }

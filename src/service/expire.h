@@ -13,8 +13,8 @@ Result<std::shared_ptr<const core::Request>> load_now(store::Transaction& tx, co
                                                       Timestamp now);
 
 struct Expired {
-    int count = 0;                   ///< requests that changed
-    std::optional<Timestamp> next;   ///< when the next one is due; nothing while none waits
+    int count = 0;                  ///< requests that changed
+    std::optional<Timestamp> next;  ///< when the next one is due; nothing while none waits
 };
 
 /// Lets time pass for what is due, at most `limit` requests; `next` is in the past when more are.

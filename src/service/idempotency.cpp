@@ -20,7 +20,8 @@ Result<void> remember(store::Transaction& tx, const PrincipalId& principal,
                       const Idempotency& idempotency, std::vector<RequestId> requests,
                       Timestamp now) {
     if (idempotency.key.empty()) return {};
-    return tx.remember({principal, idempotency.key, idempotency.call_hash, std::move(requests), now});
+    return tx.remember(
+        {principal, idempotency.key, idempotency.call_hash, std::move(requests), now});
 }
 
 }  // namespace holdpoint::service

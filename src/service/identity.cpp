@@ -19,8 +19,9 @@ Error unknown_user(const std::string& name) {
 }
 
 Error name_taken(const Principal& other) {
-    return {ErrorCode::conflict, fmt::format("`{}` exists already as {} `{}`", other.name,
-                                             to_string(other.role), other.id.text()),
+    return {ErrorCode::conflict,
+            fmt::format("`{}` exists already as {} `{}`", other.name, to_string(other.role),
+                        other.id.text()),
             "name"};
 }
 
@@ -34,12 +35,14 @@ Result<Principal> principal_for(Transaction& tx, const KeySpec& spec, const Prin
         if (existing.is_disabled)
             return Error{ErrorCode::conflict, fmt::format("`{}` is disabled", spec.name), "name"};
         if (spec.groups && *spec.groups != existing.groups)
-            return Error{ErrorCode::conflict,
-                         fmt::format("`{}` exists with other groups; change them with `user groups`",
-                                     spec.name),
-                         "groups"};
+            return Error{
+                ErrorCode::conflict,
+                fmt::format("`{}` exists with other groups; change them with `user groups`",
+                            spec.name),
+                "groups"};
         if (!spec.owner.empty() && spec.owner != existing.owner)
-            return Error{ErrorCode::conflict, fmt::format("`{}` has another owner", spec.name), "owner"};
+            return Error{ErrorCode::conflict, fmt::format("`{}` has another owner", spec.name),
+                         "owner"};
         return existing;
     }
     Principal fresh;
@@ -135,7 +138,8 @@ Result<Principal> set_password(Transaction& tx, const std::string& name,
         return Error{ErrorCode::refused, "an agent has keys, not a password", "name"};
     // Whoever had the old password is signed out.
     if (Result<void> ok = tx.drop_sessions_of(user->id); !ok) return ok.error();
-    return change_user(tx, name, [&](Principal& changed) { changed.password_hash = password_hash; });
+    return change_user(tx, name,
+                       [&](Principal& changed) { changed.password_hash = password_hash; });
 }
 
 Result<Principal> set_disabled(Transaction& tx, const std::string& name, bool is_disabled) {
@@ -160,7 +164,8 @@ Result<Principal> set_groups(Transaction& tx, const std::string& name,
     return change_user(tx, name, [&](Principal& changed) { changed.groups = std::move(groups); });
 }
 
-Result<Authenticated> authenticate_key(Transaction& tx, const std::string& key_hash, Timestamp now) {
+Result<Authenticated> authenticate_key(Transaction& tx, const std::string& key_hash,
+                                       Timestamp now) {
     const Result<std::optional<Key>> key = tx.find_key(key_hash);
     if (!key) return key.error();
     if (!*key || (*key)->revoked_at) return bad_credential();

@@ -12,21 +12,32 @@ bool fits(const std::optional<Wanted>& wanted, const Value& value) {
 
 }  // namespace
 
-bool may_see(const core::Actor& actor, const core::Request& request) {
-    return !actor.is_agent || request.agent_id == actor.id;
+bool may_see(const Viewer& viewer, const core::Request& request) {
+    return !viewer.is_agent || request.agent_id == viewer.id;
 }
 
 Result<std::shared_ptr<const core::Request>> read(store::Transaction& tx, const RequestId& id,
-                                                  const core::Actor& actor) {
+                                                  const Viewer& viewer) {
     Result<std::shared_ptr<const core::Request>> request = tx.load(id);
     if (!request) return request.error();
-    if (!may_see(actor, **request))
+    if (!may_see(viewer, **request))
         return Error{ErrorCode::not_found, fmt::format("request `{}` not found", id.text())};
     return request;
 }
 
-store::ListFilter visible_to(const core::Actor& actor, store::ListFilter filter) {
-    if (actor.is_agent) filter.agent_id = actor.id;
+Result<std::vector<std::shared_ptr<const core::Request>>> read_all(
+    store::Transaction& tx, const std::vector<RequestId>& ids, const Viewer& viewer) {
+    std::vector<std::shared_ptr<const core::Request>> requests;
+    for (const RequestId& id : ids) {
+        Result<std::shared_ptr<const core::Request>> request = read(tx, id, viewer);
+        if (!request) return request.error();
+        requests.push_back(std::move(*request));
+    }
+    return requests;
+}
+
+store::ListFilter visible_to(const Viewer& viewer, store::ListFilter filter) {
+    if (viewer.is_agent) filter.agent_id = viewer.id;
     return filter;
 }
 

@@ -47,8 +47,9 @@ Result<Submitted> submit(store::Transaction& tx, const policy::Builtin& policy,
     steps.reserve(call.proposals.size());
     for (std::size_t i = 0; i < call.proposals.size(); ++i) {
         const core::Verdict verdict = policy::evaluate(policy, call.proposals[i]);
-        Result<core::Step> step = core::open(
-            call.proposals[i], verdict, {call.ids[i], call.batch, call.agent, call.owner, call.now});
+        Result<core::Step> step =
+            core::open(call.proposals[i], verdict,
+                       {call.ids[i], call.batch, call.agent, call.owner, call.now});
         if (!step) {
             Error error = step.error();
             if (call.batch) error.field = fmt::format("requests[{}].{}", i, error.field);

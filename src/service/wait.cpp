@@ -2,16 +2,12 @@
 
 namespace holdpoint::service {
 
-Waiters::Ticket Waiters::add(const RequestId& id, Wake wake) {
-    const Ticket ticket = ++last_;
-    waiting_.emplace(id, Waiting{ticket, std::move(wake)});
-    return ticket;
-}
+void Waiters::add(const RequestId& id, Waiter& waiter) { waiting_.emplace(id, &waiter); }
 
-void Waiters::remove(const RequestId& id, Ticket ticket) {
+void Waiters::remove(const RequestId& id, const Waiter& waiter) {
     const auto [begin, end] = waiting_.equal_range(id);
     for (auto it = begin; it != end; ++it) {
-        if (it->second.ticket != ticket) continue;
+        if (it->second != &waiter) continue;
         waiting_.erase(it);
         return;
     }
@@ -21,12 +17,14 @@ void Waiters::on_commit(const std::vector<store::Change>& changes) {
     if (waiting_.empty()) return;
     for (const store::Change& change : changes) {
         if (change.event.event.kind != core::EventKind::settled) continue;
-        // Taken out before they are called: a waiter may subscribe again from its callback.
-        std::vector<Wake> woken;
-        const auto [begin, end] = waiting_.equal_range(change.request->id);
-        for (auto it = begin; it != end; ++it) woken.push_back(std::move(it->second.wake));
-        waiting_.erase(begin, end);
-        for (Wake& wake : woken) wake(change.request);
+        // One at a time, out of the map before it is called: a waiter may remove others, or
+        // subscribe again, from its callback.
+        const RequestId id = change.request->id;
+        for (auto next = waiting_.find(id); next != waiting_.end(); next = waiting_.find(id)) {
+            Waiter* waiter = next->second;
+            waiting_.erase(next);
+            waiter->on_settled(change.request);
+        }
     }
 }
 

@@ -185,9 +185,9 @@ void Authenticator::ask_store(Credential credential, std::string peer, Done done
     store_.run(std::move(work), std::move(finish));
 }
 
-void Authenticator::recheck(const Caller& caller, std::move_only_function<void(bool)> done) {
-    auto work = [hash = caller.credential, is_cookie = caller.is_cookie,
-                 now = clock_.now()](store::Transaction& tx) {
+void Authenticator::recheck(const std::string& credential, bool is_cookie,
+                            std::move_only_function<void(bool)> done) {
+    auto work = [hash = credential, is_cookie, now = clock_.now()](store::Transaction& tx) {
         return is_cookie ? service::authenticate_session(tx, hash, now)
                          : service::authenticate_key(tx, hash, now);
     };

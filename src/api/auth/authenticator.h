@@ -14,15 +14,15 @@
 namespace holdpoint::auth {
 
 /// Finds out who calls. A credential that was good a moment ago is remembered for `memory_ms`, so
-/// that the busy path does not ask the store each time; whatever changes an identity calls forget().
-/// Wrong credentials are counted per address. Network thread only.
+/// that the busy path does not ask the store each time; whatever changes an identity calls
+/// forget(). Wrong credentials are counted per address. Network thread only.
 class Authenticator {
   public:
     struct Options {
-        RateLimit::Rule failures{0.2, 20};  ///< wrong credentials per address
-        RateLimit::Rule per_key{0, 1};      ///< calls per credential
-        RateLimit::Rule per_address{0, 1};  ///< calls per address
-        RateLimit::Rule per_cookie{2, 120}; ///< decisions and changes of a signed-in person
+        RateLimit::Rule failures{0.2, 20};   ///< wrong credentials per address
+        RateLimit::Rule per_key{0, 1};       ///< calls per credential
+        RateLimit::Rule per_address{0, 1};   ///< calls per address
+        RateLimit::Rule per_cookie{2, 120};  ///< decisions and changes of a signed-in person
     };
     using Done = std::move_only_function<void(Result<Caller>)>;
 
@@ -32,7 +32,8 @@ class Authenticator {
     void authenticate(const http::Request& request, Done done);
 
     /// Asks the store whether a credential is still good; for streams, when identities changed.
-    void recheck(const Caller& caller, std::move_only_function<void(bool is_good)> done);
+    void recheck(const std::string& credential, bool is_cookie,
+                 std::move_only_function<void(bool is_good)> done);
 
     void forget() { known_.clear(); }
 

@@ -25,10 +25,12 @@ std::optional<int> RateLimit::blocked(std::string_view name, std::int64_t now_ms
 
 RateLimit::Bucket& RateLimit::refill(std::string_view name, std::int64_t now_ms) {
     if (buckets_.size() >= names_max_) make_room(now_ms);
-    const auto [entry, is_new] = buckets_.try_emplace(std::string(name), Bucket{rule_.burst, now_ms});
+    const auto [entry, is_new] =
+        buckets_.try_emplace(std::string(name), Bucket{rule_.burst, now_ms});
     Bucket& bucket = entry->second;
     if (is_new) return bucket;
-    const double seconds = static_cast<double>(std::max<std::int64_t>(0, now_ms - bucket.at_ms)) / 1000;
+    const double seconds =
+        static_cast<double>(std::max<std::int64_t>(0, now_ms - bucket.at_ms)) / 1000;
     bucket.tokens = std::min(rule_.burst, bucket.tokens + seconds * rule_.per_second);
     bucket.at_ms = now_ms;
     return bucket;

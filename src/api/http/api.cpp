@@ -103,7 +103,7 @@ Api::Api(store::Store& store, Clock& clock, const policy::Builtin& policy, Offlo
       options_(std::move(options)),
       authenticator_(store, clock, options_.auth),
       timers_(0),
-      polls_(waiters_, timers_),
+      polls_(store, waiters_, timers_),
       streams_(store, timers_),
       sign_ins_(sign_in_rule),
       started_at_(clock.now()) {}

@@ -60,13 +60,6 @@ struct Body {
     const json::value& operator*() const { return *value; }
 };
 
-/// How an answer that shows requests looks.
-struct Shape {
-    int status = 200;
-    std::optional<BatchId> batch = std::nullopt;  ///< set: `{"id", "requests"}` instead of one
-    bool is_replay = false;
-};
-
 /// The REST door: matches paths, names the caller, and hands each call to its use case. Everything
 /// runs on the network thread; the store answers back on it.
 class Api {
@@ -159,10 +152,6 @@ class Api {
                  std::optional<BatchId> batch);
     void decide_as_alias(const CallPtr& call, const std::string& id_text,
                          core::DecisionCommand command);
-    /// Answers with these requests: at once when they are settled, else when they are or the time
-    /// is over. Nothing of the call itself is kept while it waits.
-    void answer_when_settled(const CallPtr& call, std::vector<RequestId> ids, std::int64_t wait_ms,
-                             Shape shape);
     void open_session(const CallPtr& call, service::Authenticated found, const auth::Secret& token);
     void sign_in_with_password(const CallPtr& call, const std::string& name,
                                const std::string& password, store::Session session,

@@ -10,17 +10,35 @@ constexpr int replay_page = 200;
 /// A client that falls this far behind while it catches up is cut off; it resumes by its last id.
 constexpr std::size_t kept_max = 10'000;
 
+std::string shelf_of_session(const std::string& session) { return "session " + session; }
+std::string shelf_of_agent(const PrincipalId& agent) { return "agent " + agent.text(); }
+
+bool is_empty(const store::ListFilter& filter) {
+    return !filter.state && !filter.outcome && !filter.session && !filter.thread && !filter.task &&
+           !filter.user && !filter.agent && !filter.tool && !filter.risk && !filter.kind &&
+           !filter.batch;
+}
+
 }  // namespace
 
 /// One client. While it replays, commits are kept in `kept_`.
 class EventStreams::EventStream : public Timer, public std::enable_shared_from_this<EventStream> {
   public:
-    EventStream(EventStreams& streams, std::shared_ptr<http::Stream> stream, auth::Caller caller,
-                store::ListFilter filter)
+    EventStream(EventStreams& streams, std::shared_ptr<http::Stream> stream,
+                const auth::Caller& caller, store::ListFilter filter)
         : streams_(streams),
           stream_(std::move(stream)),
-          caller_(std::move(caller)),
-          filter_(std::move(filter)) {}
+          viewer_(caller.actor),
+          credential_(caller.credential),
+          is_cookie_(caller.is_cookie) {
+        if (!is_empty(filter)) filter_ = std::make_unique<store::ListFilter>(std::move(filter));
+    }
+
+    /// The shelf whose changes can concern this stream.
+    std::string shelf() const {
+        if (filter_ && filter_->session) return shelf_of_session(*filter_->session);
+        return viewer_.is_agent ? shelf_of_agent(viewer_.id) : "";
+    }
 
     void open() {
         stream_->on_close([weak = weak_from_this()] {
@@ -37,7 +55,8 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     }
 
     void offer(const store::Change& change, const std::string& text) {
-        if (!service::matches(filter_, *change.request)) return;
+        if (!service::may_see(viewer_, *change.request)) return;
+        if (filter_ && !service::matches(*filter_, *change.request)) return;
         if (!is_replaying_) return send(change.event.seq, text);
         if (kept_.size() >= kept_max) return close();
         kept_.emplace_back(change.event.seq, text);
@@ -58,7 +77,8 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         close();
     }
 
-    const auth::Caller& caller() const { return caller_; }
+    const std::string& credential() const { return credential_; }
+    bool is_cookie() const { return is_cookie_; }
 
   private:
     void send(std::int64_t seq, const std::string& text) {
@@ -68,7 +88,9 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     }
 
     void read_page() {
-        auto work = [after = last_, filter = filter_](store::Transaction& tx) {
+        store::ListFilter filter = filter_ ? *filter_ : store::ListFilter{};
+        auto work = [after = last_, filter = service::visible_to(viewer_, std::move(filter))](
+                        store::Transaction& tx) {
             return tx.events_after(after, filter, replay_page);
         };
         auto done = [weak = weak_from_this()](Result<std::vector<store::Change>> page) {
@@ -89,13 +111,15 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
 
     void forget() {
         cancel();
-        streams_.streams_.erase(shared_from_this());
+        streams_.remove(shelf(), shared_from_this());
     }
 
     EventStreams& streams_;
     std::shared_ptr<http::Stream> stream_;
-    auth::Caller caller_;
-    store::ListFilter filter_;
+    service::Viewer viewer_;
+    std::string credential_;  ///< for checking it again
+    bool is_cookie_ = false;
+    std::unique_ptr<store::ListFilter> filter_;  ///< null when nothing is filtered
     std::int64_t last_ = 0;
     bool is_replaying_ = false;
     std::vector<std::pair<std::int64_t, std::string>> kept_;
@@ -108,35 +132,59 @@ void EventStreams::start(http::Exchange& exchange, const auth::Caller& caller,
     http::Response head;
     head.content_type = "text/event-stream";
     head.headers.emplace_back("X-Accel-Buffering", "no");
-    const auto stream =
-        std::make_shared<EventStream>(*this, exchange.start_stream(std::move(head)), caller,
-                                      service::visible_to(caller.actor, std::move(filter)));
-    streams_.insert(stream);
+    const auto stream = std::make_shared<EventStream>(*this, exchange.start_stream(std::move(head)),
+                                                      caller, std::move(filter));
+    add(stream->shelf(), stream);
     stream->open();
     if (after) stream->replay_after(*after);
 }
 
+std::vector<std::shared_ptr<EventStreams::EventStream>> EventStreams::all() const {
+    std::vector<std::shared_ptr<EventStream>> streams;
+    for (const auto& [name, shelf] : shelves_)
+        streams.insert(streams.end(), shelf.begin(), shelf.end());
+    return streams;
+}
+
+void EventStreams::add(const std::string& shelf, const std::shared_ptr<EventStream>& stream) {
+    if (shelves_[shelf].insert(stream).second) ++count_;
+}
+
+void EventStreams::remove(const std::string& shelf, const std::shared_ptr<EventStream>& stream) {
+    const auto found = shelves_.find(shelf);
+    if (found == shelves_.end()) return;
+    count_ -= found->second.erase(stream);
+    if (found->second.empty()) shelves_.erase(found);
+}
+
 void EventStreams::on_commit(const std::vector<store::Change>& changes) {
-    if (streams_.empty()) return;
-    // A stream may close itself while it is offered something.
-    const std::vector<std::shared_ptr<EventStream>> streams(streams_.begin(), streams_.end());
+    if (count_ == 0) return;
     for (const store::Change& change : changes) {
-        const std::string text = wire::to_sse(change);
-        for (const std::shared_ptr<EventStream>& stream : streams) stream->offer(change, text);
+        std::string text;  // rendered once, and only if somebody may want it
+        for (const std::string& name : {std::string(), shelf_of_session(change.request->session),
+                                        shelf_of_agent(change.request->agent_id)}) {
+            const auto shelf = shelves_.find(name);
+            if (shelf == shelves_.end()) continue;
+            if (text.empty()) text = wire::to_sse(change);
+            // A stream may close itself while it is offered something.
+            const std::vector<std::shared_ptr<EventStream>> streams(shelf->second.begin(),
+                                                                    shelf->second.end());
+            for (const std::shared_ptr<EventStream>& stream : streams) stream->offer(change, text);
+        }
     }
 }
 
 void EventStreams::recheck(auth::Authenticator& authenticator) {
-    for (const std::shared_ptr<EventStream>& stream : streams_)
-        authenticator.recheck(stream->caller(), [weak = std::weak_ptr(stream)](bool is_good) {
-            const std::shared_ptr<EventStream> checked = weak.lock();
-            if (checked && !is_good) checked->close();
-        });
+    for (const std::shared_ptr<EventStream>& stream : all())
+        authenticator.recheck(stream->credential(), stream->is_cookie(),
+                              [weak = std::weak_ptr(stream)](bool is_good) {
+                                  const std::shared_ptr<EventStream> checked = weak.lock();
+                                  if (checked && !is_good) checked->close();
+                              });
 }
 
 void EventStreams::stop() {
-    const std::vector<std::shared_ptr<EventStream>> streams(streams_.begin(), streams_.end());
-    for (const std::shared_ptr<EventStream>& stream : streams) stream->tell_to_reconnect();
+    for (const std::shared_ptr<EventStream>& stream : all()) stream->tell_to_reconnect();
 }
 
 }  // namespace holdpoint::api

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -34,14 +36,23 @@ class EventStreams {
     /// Tells every client to reconnect, and closes.
     void stop();
 
-    std::size_t size() const { return streams_.size(); }
+    std::size_t size() const { return count_; }
 
   private:
     class EventStream;
+    using StreamSet = std::unordered_set<std::shared_ptr<EventStream>>;
+
+    std::vector<std::shared_ptr<EventStream>> all() const;
+    void add(const std::string& shelf, const std::shared_ptr<EventStream>& stream);
+    void remove(const std::string& shelf, const std::shared_ptr<EventStream>& stream);
+
     store::Store& store_;
     Timers& timers_;
     std::int64_t beat_ms_;
-    std::unordered_set<std::shared_ptr<EventStream>> streams_;
+    /// Streams by what they can be interested in at all: one session, one agent's requests, or
+    /// everything (the empty name). A commit looks at three shelves, not at every stream.
+    std::unordered_map<std::string, StreamSet> shelves_;
+    std::size_t count_ = 0;
 };
 
 }  // namespace holdpoint::api

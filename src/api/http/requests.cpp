@@ -32,25 +32,6 @@ std::vector<RequestId> ids_of(const Requests& requests) {
     return ids;
 }
 
-Result<Requests> read_all(store::Transaction& tx, const std::vector<RequestId>& ids,
-                          const core::Actor& actor) {
-    Requests requests;
-    for (const RequestId& id : ids) {
-        Result<RequestPtr> request = service::read(tx, id, actor);
-        if (!request) return request.error();
-        requests.push_back(std::move(*request));
-    }
-    return requests;
-}
-
-/// What a parked answer must remember of its caller: only whose requests it may show.
-core::Actor viewer(const core::Actor& actor) {
-    core::Actor slim;
-    slim.id = actor.id;
-    slim.is_agent = actor.is_agent;
-    return slim;
-}
-
 /// The last event a client has seen, from the header or, for browsers' first connection, the query.
 Result<std::optional<std::int64_t>> parse_last_event(std::string_view text,
                                                      std::string_view field) {
@@ -63,37 +44,6 @@ Result<std::optional<std::int64_t>> parse_last_event(std::string_view text,
 }
 
 }  // namespace
-
-void Api::answer_when_settled(const CallPtr& call, std::vector<RequestId> ids, std::int64_t wait_ms,
-                              Shape shape) {
-    const core::Actor who = viewer(call->caller.actor);
-    store::Store& store = store_;
-    // Subscribed first, read second: a decision that comes in between is seen by one or the other.
-    auto answer = [&store, ids, who, shape](std::shared_ptr<http::Exchange> exchange,
-                                            const RequestPtr& settled) {
-        if (settled && service::may_see(who, *settled))
-            return exchange->respond(render(shape, {settled}));
-        store.run([ids, who](store::Transaction& tx) { return read_all(tx, ids, who); },
-                  [exchange, shape](Result<Requests> requests) {
-                      if (!requests) return exchange->respond(wire::to_response(requests.error()));
-                      exchange->respond(render(shape, *requests));
-                  });
-    };
-    const std::shared_ptr<LongPolls::Poll> poll =
-        polls_.start(call->exchange, ids, std::move(answer));
-    auto read = [ids, who](store::Transaction& tx) { return read_all(tx, ids, who); };
-    auto done = [this, poll, shape, wait_ms](Result<Requests> requests) {
-        if (poll->is_over()) return;
-        if (requests && !are_settled(*requests)) {
-            if (!is_stopping_) return poll->wait(wait_ms);
-            requests = Error{ErrorCode::unavailable, "the server is stopping; ask again", "", 1};
-        }
-        const std::shared_ptr<http::Exchange> exchange = poll->take();
-        exchange->respond(requests ? render(shape, *requests)
-                                   : wire::to_response(requests.error()));
-    };
-    store_.run(std::move(read), std::move(done));
-}
 
 void Api::submit(const CallPtr& call) {
     Body body;
@@ -136,10 +86,11 @@ void Api::propose(const CallPtr& call, std::vector<core::Proposal> proposals,
     };
     auto done = [this, call, wait_ms = *wait_ms](Result<service::Submitted> submitted) {
         if (!submitted) return respond_error(call, submitted.error());
-        const Shape shape{submitted->is_replay ? 200 : 201, submitted->batch, submitted->is_replay};
+        const Shape shape{submitted->is_replay ? 200 : 201, submitted->is_replay, submitted->batch};
         if (wait_ms == 0 || are_settled(submitted->requests))
             return call->exchange->respond(render(shape, submitted->requests));
-        answer_when_settled(call, ids_of(submitted->requests), wait_ms, shape);
+        polls_.answer(call->exchange, ids_of(submitted->requests), call->caller.actor, wait_ms,
+                      shape);
     };
     store_.run(std::move(work), std::move(done));
 }
@@ -150,7 +101,7 @@ void Api::get_request(const CallPtr& call) {
     if (!wait_ms) return respond_error(call, wait_ms.error());
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
-    if (*wait_ms > 0) return answer_when_settled(call, {*id}, *wait_ms, {});
+    if (*wait_ms > 0) return polls_.answer(call->exchange, {*id}, call->caller.actor, *wait_ms, {});
     store_.run([id = *id, actor = call->caller.actor](
                    store::Transaction& tx) { return service::read(tx, id, actor); },
                [call](Result<RequestPtr> request) {
@@ -171,10 +122,10 @@ void Api::get_batch(const CallPtr& call) {
         const bool is_visible =
             !requests->empty() && service::may_see(call->caller.actor, *requests->front());
         if (!is_visible) return respond_error(call, unknown);
-        const Shape shape{200, id};
+        const Shape shape{200, false, id};
         if (wait_ms == 0 || are_settled(*requests))
             return call->exchange->respond(render(shape, *requests));
-        answer_when_settled(call, ids_of(*requests), wait_ms, shape);
+        polls_.answer(call->exchange, ids_of(*requests), call->caller.actor, wait_ms, shape);
     };
     store_.run([id = *id](store::Transaction& tx) { return tx.batch(id); }, std::move(done));
 }

@@ -55,7 +55,7 @@ void read_decision(Fields& fields, core::DecisionCommand& command) {
     if (!kind && !fields.has_failed()) fields.refuse("decision", "is missing");
     if (kind) command.kind = *core::parse_word<DecisionKind>(*kind);
     command.digest = fields.text("digest", {.min = 1, .max = 200, .is_one_line = true}).value_or("");
-    command.note = fields.text("note", words_rule).value_or("");
+    command.note = fields.text("note", {.max = 2000}).value_or("");
     command.reason = fields.text("reason", words_rule).value_or("");
     command.guidance = fields.text("guidance", words_rule).value_or("");
     command.target = fields.text("to", {.min = 1, .max = 200, .is_one_line = true}).value_or("");
