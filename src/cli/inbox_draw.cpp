@@ -47,7 +47,7 @@ const std::vector<std::pair<const char*, const char*>> help_lines{
 int InboxScreen::list_height() const {
     const int rows = screen_->rows();
     const int wanted = std::max(1, static_cast<int>(model_.rows().size()));
-    return std::min(wanted, std::max(3, rows / 3));
+    return std::min(wanted, std::max(3, (rows - 4) / 4));
 }
 
 int InboxScreen::detail_height() const {

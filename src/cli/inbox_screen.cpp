@@ -60,7 +60,12 @@ ExitCode InboxScreen::run() {
         const int to_second_ms = static_cast<int>(1000 - now().ms % 1000);
         const int pause_ms = std::min(to_second_ms, stream_->tick(steady_ms()));
         session_.client.pump(pause_ms, STDIN_FILENO);
-        for (const Key& key : screen_->keys()) press(key);
+        for (const Key& key : screen_->keys()) {
+            const bool was_asked = prompt_.has_value();
+            press(key);
+            // What was typed in one go with the key that opened a question cannot answer it.
+            if (prompt_ && !was_asked) break;
+        }
     }
     stream_.reset();
     screen_.reset();
@@ -222,11 +227,10 @@ void InboxScreen::press(const Key& key) {
                 is_quitting_ = true;
             return;
         case '/':
-            prompt_ = Prompt{"filter: ", {}, false, {}, [this](const std::string& text) {
-                                 model_.set_filter(text);
-                                 selection_changed();
-                             }};
-            return;
+            return open_prompt({.label = "filter: ", .on_answer = [this](const std::string& text) {
+                                    model_.set_filter(text);
+                                    selection_changed();
+                                }});
         default:
             return press_in_list(key.character);
     }
@@ -297,7 +301,8 @@ bool InboxScreen::may_decide(char32_t key, bool is_release) {
     }
     if (is_release && seen_lines_ < detail_.runs_end) {
         mode_ = Mode::detail;
-        message_ = {Style::high, "there is more to read: scroll with space, then press again"};
+        message_ = {Style::high,
+                    "read all of what will run first (space reads on), then press again"};
         return false;
     }
     return true;
@@ -412,31 +417,29 @@ void InboxScreen::answer(const Request& request) {
 
 void InboxScreen::ask(std::string label, const Request& request, bool may_be_empty,
                       std::function<void(const std::string&)> on_answer) {
-    screen_->drop_typed();
-    message_ = {};
-    prompt_ =
-        Prompt{std::move(label),
-               {},
-               false,
-               request.id,
-               [this, may_be_empty, on_answer = std::move(on_answer)](const std::string& text) {
-                   if (text.empty() && !may_be_empty) {
-                       message_ = {Style::high, "nothing was entered; nothing was sent"};
-                       return;
-                   }
-                   on_answer(text);
-               }};
+    open_prompt({.label = std::move(label),
+                 .request_id = request.id,
+                 .on_answer = [this, may_be_empty,
+                               on_answer = std::move(on_answer)](const std::string& text) {
+                     if (!text.empty() || may_be_empty) return on_answer(text);
+                     message_ = {Style::high, "nothing was entered; nothing was sent"};
+                 }});
 }
 
 void InboxScreen::ask_yes_no(std::string label, const Request& request,
                              std::function<void()> on_yes) {
+    open_prompt({.label = std::move(label),
+                 .is_yes_no = true,
+                 .request_id = request.id,
+                 .on_answer = [on_yes = std::move(on_yes)](const std::string&) { on_yes(); }});
+}
+
+void InboxScreen::open_prompt(Prompt prompt) {
     screen_->drop_typed();
-    arming_.screen_changed(steady_ms());
     message_ = {};
-    prompt_ = Prompt{
-        std::move(label), {}, true, request.id, [on_yes = std::move(on_yes)](const std::string&) {
-            on_yes();
-        }};
+    prompt_ = std::move(prompt);
+    prompt_->opened_ms = steady_ms();
+    arming_.screen_changed(prompt_->opened_ms);
 }
 
 void InboxScreen::press_in_prompt(const Key& key) {
@@ -456,6 +459,8 @@ void InboxScreen::press_in_prompt(const Key& key) {
     std::u32string& typed = prompt_->typed;
     switch (key.kind) {
         case Key::Kind::enter: {
+            // Letters meant for another window must not open a question and send its answer.
+            if (steady_ms() - prompt_->opened_ms < Arming::quiet_ms) return;
             const Prompt prompt = *std::exchange(prompt_, std::nullopt);
             return prompt.on_answer(to_utf8(prompt.typed));
         }

@@ -29,11 +29,12 @@ class InboxScreen {
 
     /// A question at the bottom of the screen. It owns the keyboard until it is answered.
     struct Prompt {
-        std::string label;
-        std::u32string typed;
+        std::string label = {};
+        std::u32string typed = {};
         bool is_yes_no = false;
-        std::string request_id;  ///< goes away with this request
-        std::function<void(const std::string&)> on_answer;
+        std::int64_t opened_ms = 0;
+        std::string request_id = {};  ///< goes away with this request
+        std::function<void(const std::string&)> on_answer = {};
     };
     struct Message {
         Style style = Style::plain;
@@ -58,6 +59,7 @@ class InboxScreen {
     void ask(std::string label, const Request& request, bool may_be_empty,
              std::function<void(const std::string&)> on_answer);
     void ask_yes_no(std::string label, const Request& request, std::function<void()> on_yes);
+    void open_prompt(Prompt prompt);
     /// By risk: at once, after y, or after the tool's name was typed.
     void release_when_sure(const Request& request, std::function<void()> release);
     void approve(const Request& request);

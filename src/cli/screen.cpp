@@ -204,9 +204,7 @@ void Screen::bar(int row, std::string_view left, std::string_view right, Style r
 }
 
 void Screen::rule(int row, std::string_view title) {
-    std::string text = "── ";
-    text += title;
-    if (!title.empty()) text += ' ';
+    std::string text = title.empty() ? "" : "── " + std::string(title) + " ";
     while (width(text) < columns()) text += "─";
     ::wattrset(stdscr, A_DIM);
     ::wmove(stdscr, row, 0);
