@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
+#include <system_error>
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -430,21 +430,25 @@ void Client::finish(TransferId id, int curl_code) {
         else if (curl_code == CURLE_OK)
             transfer->stream->on_close(transfer->failure_of_status(), retry_ms);
         else
-            transfer->stream->on_close(unreachable(curl_code, transfer->error), retry_ms);
+            transfer->stream->on_close(unreachable(*transfer, curl_code), retry_ms);
         return;
     }
     if (transfer->is_too_large)
         transfer->done(std::unexpected(
             Failure{Error{ErrorCode::too_large, "the server's answer is too large"}}));
     else if (curl_code != CURLE_OK)
-        transfer->done(std::unexpected(unreachable(curl_code, transfer->error)));
+        transfer->done(std::unexpected(unreachable(*transfer, curl_code)));
     else
         transfer->done(transfer->answer());
 }
 
-Failure Client::unreachable(int curl_code, const char* detail) const {
+Failure Client::unreachable(const Transfer& transfer, int curl_code) const {
     const auto code = static_cast<CURLcode>(curl_code);
-    std::string why = *detail != '\0' ? detail : curl_easy_strerror(code);
+    std::string why = transfer.error[0] != '\0' ? transfer.error : curl_easy_strerror(code);
+    long os_error = 0;
+    curl_easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_error);
+    if (code == CURLE_COULDNT_CONNECT && os_error != 0)
+        why = std::generic_category().message(static_cast<int>(os_error));
     if (code == CURLE_OPERATION_TIMEDOUT) why = "no answer in time";
     Failure failure{
         Error{ErrorCode::unavailable,

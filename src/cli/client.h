@@ -99,7 +99,7 @@ class Client {
     void deliver_events();
     void finish(TransferId id, int curl_code);
     std::optional<Failure> refusal(const Call& call) const;
-    Failure unreachable(int curl_code, const char* detail) const;
+    Failure unreachable(const Transfer& transfer, int curl_code) const;
 
     Endpoint endpoint_;
     std::unique_ptr<Multi> multi_;

@@ -11,6 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
+from fake_server import FakeServer
 from world import PROGRAM, World, until
 
 # Longer than the inbox waits before it takes a deciding key, or the same one again.
@@ -21,19 +22,29 @@ SAME_KEY = 1.2
 @unittest.skipUnless(shutil.which("tmux"), "needs tmux")
 class Inbox(World):
     needs_fake = True
+    opened = 0
+    socket = "none"
 
     def setUp(self):
-        self.fake.state.__init__()
-        self.socket = f"holdpoint-test-{os.getpid()}"
+        self.renew()
         self.scratch = tempfile.TemporaryDirectory()
         self.addCleanup(self.scratch.cleanup)
         self.addCleanup(lambda: self.tmux("kill-server"))
+
+    def renew(self):
+        """A fresh server: what one test left must not reach the next."""
+        fake = FakeServer()
+        self.addCleanup(fake.stop)
+        type(self).fake, type(self).url = fake, fake.url
 
     def tmux(self, *args):
         return subprocess.run(["tmux", "-L", self.socket, "-f", "/dev/null", *args], capture_output=True, text=True)
 
     def open(self, columns=80, rows=24, role="approver", wait="● live", **env):
         variables = " ".join(f"{k}={shlex.quote(v)}" for k, v in self.environment(role, **env).items() if k != "TERM")
+        # A name of its own each time: a tmux that is still going away must not be met.
+        type(self).opened += 1
+        self.socket = f"holdpoint-test-{os.getpid()}-{self.opened}"
         # The shell stays, so that the test sees what the terminal is like afterwards.
         line = f"{variables} {shlex.quote(PROGRAM)} inbox; echo ended with $?; exec sh"
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "sh", "-c", line)
@@ -219,7 +230,7 @@ class Inbox(World):
                                  ("e", "group:finance", lambda r: r["escalation"]["to"] == "group:finance"),
                                  ("x", "stop it", lambda r: r["outcome"] == "aborted")):
             with self.subTest(key=key):
-                self.fake.state.__init__()
+                self.renew()
                 request = self.ask("Pay five")
                 self.open()
                 self.press(key)
