@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <system_error>
 
@@ -120,7 +121,6 @@ struct Client::Transfer {
     std::string date;
     std::string location;
     std::string retry_after;
-    bool is_replay = false;
     bool has_token = false;
     bool is_too_large = false;
     char error[CURL_ERROR_SIZE] = {};
@@ -129,7 +129,7 @@ struct Client::Transfer {
     // transfers, which curl forbids from inside its own callbacks.
     std::optional<StreamHandlers> stream;
     std::unique_ptr<EventParser> parser;
-    std::vector<ServerEvent> arrived;
+    std::deque<ServerEvent> arrived;
     bool is_stream_open = false;
     bool is_open_told = false;
 
@@ -170,7 +170,6 @@ struct Client::Transfer {
         if (name == "date") date = value;
         if (name == "location") location = value;
         if (name == "retry-after") retry_after = value;
-        if (name == "idempotency-replayed") is_replay = value == "true";
     }
 
     std::size_t take_bytes(const char* bytes, std::size_t size) {
@@ -227,7 +226,7 @@ Answer<Reply> Client::Transfer::answer() const {
         if (is_json() && !body) failure.error.message += ": " + body.error().message;
         return std::unexpected(std::move(failure));
     }
-    return Reply{code, std::move(*body), date, is_replay};
+    return Reply{code, std::move(*body), date};
 }
 
 struct Client::Multi {
@@ -235,6 +234,7 @@ struct Client::Multi {
     std::map<TransferId, std::unique_ptr<Transfer>> transfers;
     std::vector<std::pair<Done, Failure>> refused;  // calls that never went out
     TransferId last_id = 0;
+    bool is_delivering = false;
 
     Multi() {
         static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -394,21 +394,30 @@ bool Client::pump(int timeout_ms, int fd) {
 }
 
 void Client::deliver_events() {
+    // A handler may call and so come back here; its own events must wait for their turn.
+    if (multi_->is_delivering) return;
+    multi_->is_delivering = true;
     std::vector<TransferId> streams;
     for (const auto& [id, transfer] : multi_->transfers)
         if (transfer->stream && transfer->is_stream_open) streams.push_back(id);
-    for (const TransferId id : streams) {
+    for (const TransferId id : streams) deliver_events_of(id);
+    multi_->is_delivering = false;
+}
+
+void Client::deliver_events_of(TransferId id) {
+    // Looked up each time, since a handler may stop this very stream.
+    const auto find = [this, id]() -> Transfer* {
         const auto found = multi_->transfers.find(id);
-        if (found == multi_->transfers.end()) continue;
-        // Copies, since a handler may stop this very stream.
-        const StreamHandlers handlers = *found->second->stream;
-        std::vector<ServerEvent> arrived;
-        arrived.swap(found->second->arrived);
-        if (!std::exchange(found->second->is_open_told, true)) handlers.on_open();
-        for (ServerEvent& event : arrived) {
-            if (!multi_->transfers.contains(id)) break;
-            handlers.on_event(std::move(event));
-        }
+        return found != multi_->transfers.end() ? found->second.get() : nullptr;
+    };
+    Transfer* transfer = find();
+    if (transfer == nullptr) return;
+    const StreamHandlers handlers = *transfer->stream;
+    if (!std::exchange(transfer->is_open_told, true)) handlers.on_open();
+    while ((transfer = find()) != nullptr && !transfer->arrived.empty()) {
+        ServerEvent event = std::move(transfer->arrived.front());
+        transfer->arrived.pop_front();
+        handlers.on_event(std::move(event));
     }
 }
 

@@ -1,8 +1,10 @@
 """What happens when the server is missing, slow, wrong or hostile."""
 
 import json
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import unittest
 from pathlib import Path
@@ -37,6 +39,39 @@ class Unreachable(World):
     def test_a_loopback_server_is_not_asked_through_a_proxy(self):
         done = self.command("whoami", env={"http_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1"})
         self.assertExit(done, 0)
+
+
+@unittest.skipUnless(shutil.which("openssl"), "needs openssl to make a certificate")
+class Encrypted(World):
+    needs_fake = True
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.certificate = Path(cls.home.name) / "cert.pem"
+        key = Path(cls.home.name) / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-keyout", key, "-out", cls.certificate, "-days", "2", "-subj", "/CN=localhost",
+                        "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cls.certificate, key)
+        cls.fake.httpd.socket = context.wrap_socket(cls.fake.httpd.socket, server_side=True)
+        cls.url = f"https://localhost:{cls.fake.port}"
+
+    def test_an_unknown_certificate_is_refused(self):
+        done = self.command("whoami")
+        self.assertExit(done, 5)
+        self.assertIn("--ca-file", done.stderr)
+
+    def test_a_certificate_that_is_trusted_is_taken(self):
+        self.assertExit(self.command("whoami", "--ca-file", self.certificate), 0)
+        done = self.command("doctor", env={"HOLDPOINT_CA_FILE": self.certificate})
+        self.assertExit(done, 0)
+        self.assertIn("encrypted", done.stdout)
+
+    def test_a_certificate_for_another_name_is_refused(self):
+        done = self.command("whoami", "--ca-file", self.certificate, "--url", self.url.replace("localhost", "127.0.0.1"))
+        self.assertExit(done, 5)
 
 
 class Settings(World):
