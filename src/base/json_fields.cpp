@@ -188,7 +188,7 @@ std::optional<std::string> Fields::word(std::string_view name,
 }
 
 Result<void> Fields::finish() {
-    if (!error_ && object_ && object_->size() > 0) {
+    if (!error_ && object_ && !object_->empty()) {
         for (const auto& member : *object_) {
             const std::string_view key(member.key().data(), member.key().size());
             if (std::find(seen_.begin(), seen_.end(), key) != seen_.end()) continue;

@@ -29,7 +29,10 @@ void add_global_flags(CLI::App& app, Flags& flags) {
 int end_with(const CLI::App& app, const CLI::ParseError& error) {
     // --help and --version arrive as errors with code 0.
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
-    const Error usage{ErrorCode::invalid_argument, error.what()};
+    Error usage{ErrorCode::invalid_argument, error.what()};
+    const std::vector<std::string> unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty())
+        usage.message = fmt::format("there is no `{}`", visible(cut_utf8(unknown.front(), 60)));
     std::fputs((error_line(usage, "see `holdpoint --help`") + "\n").c_str(), stderr);
     return static_cast<int>(ExitCode::usage);
 }

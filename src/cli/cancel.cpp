@@ -6,7 +6,6 @@
 #include "cli/decision.h"
 #include "cli/detail.h"
 #include "cli/duration.h"
-#include "cli/idempotency.h"
 #include "cli/json_text.h"
 #include "cli/resource.h"
 
@@ -22,9 +21,9 @@ ExitCode send(Session& session, const CancelOptions& options, const char* verb, 
     if (!request) return session.out.fail(request.error());
     session.out.say(headline(*request));
     const Answer<Request> after = request_of(
-        call_safely(session.client, {.method = "POST",
-                                     .path = "/v1/requests/" + path_part(request->id) + "/" + verb,
-                                     .body = json::value(std::move(body))}));
+        session.client.call({.method = "POST",
+                             .path = "/v1/requests/" + path_part(request->id) + "/" + verb,
+                             .body = json::value(std::move(body))}));
     if (!after) return session.out.fail(explained(after.error(), now()));
     if (session.out.is_json())
         session.out.data(compact(after->json));

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <deque>
 #include <map>
+#include <system_error>
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -120,7 +121,6 @@ struct Client::Transfer {
     std::string date;
     std::string location;
     std::string retry_after;
-    bool is_replay = false;
     bool has_token = false;
     bool is_too_large = false;
     char error[CURL_ERROR_SIZE] = {};
@@ -129,7 +129,7 @@ struct Client::Transfer {
     // transfers, which curl forbids from inside its own callbacks.
     std::optional<StreamHandlers> stream;
     std::unique_ptr<EventParser> parser;
-    std::vector<ServerEvent> arrived;
+    std::deque<ServerEvent> arrived;
     bool is_stream_open = false;
     bool is_open_told = false;
 
@@ -170,7 +170,6 @@ struct Client::Transfer {
         if (name == "date") date = value;
         if (name == "location") location = value;
         if (name == "retry-after") retry_after = value;
-        if (name == "idempotency-replayed") is_replay = value == "true";
     }
 
     std::size_t take_bytes(const char* bytes, std::size_t size) {
@@ -227,7 +226,7 @@ Answer<Reply> Client::Transfer::answer() const {
         if (is_json() && !body) failure.error.message += ": " + body.error().message;
         return std::unexpected(std::move(failure));
     }
-    return Reply{code, std::move(*body), date, is_replay};
+    return Reply{code, std::move(*body), date};
 }
 
 struct Client::Multi {
@@ -235,6 +234,7 @@ struct Client::Multi {
     std::map<TransferId, std::unique_ptr<Transfer>> transfers;
     std::vector<std::pair<Done, Failure>> refused;  // calls that never went out
     TransferId last_id = 0;
+    bool is_delivering = false;
 
     Multi() {
         static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -394,21 +394,30 @@ bool Client::pump(int timeout_ms, int fd) {
 }
 
 void Client::deliver_events() {
+    // A handler may call and so come back here; its own events must wait for their turn.
+    if (multi_->is_delivering) return;
+    multi_->is_delivering = true;
     std::vector<TransferId> streams;
     for (const auto& [id, transfer] : multi_->transfers)
         if (transfer->stream && transfer->is_stream_open) streams.push_back(id);
-    for (const TransferId id : streams) {
+    for (const TransferId id : streams) deliver_events_of(id);
+    multi_->is_delivering = false;
+}
+
+void Client::deliver_events_of(TransferId id) {
+    // Looked up each time, since a handler may stop this very stream.
+    const auto find = [this, id]() -> Transfer* {
         const auto found = multi_->transfers.find(id);
-        if (found == multi_->transfers.end()) continue;
-        // Copies, since a handler may stop this very stream.
-        const StreamHandlers handlers = *found->second->stream;
-        std::vector<ServerEvent> arrived;
-        arrived.swap(found->second->arrived);
-        if (!std::exchange(found->second->is_open_told, true)) handlers.on_open();
-        for (ServerEvent& event : arrived) {
-            if (!multi_->transfers.contains(id)) break;
-            handlers.on_event(std::move(event));
-        }
+        return found != multi_->transfers.end() ? found->second.get() : nullptr;
+    };
+    Transfer* transfer = find();
+    if (transfer == nullptr) return;
+    const StreamHandlers handlers = *transfer->stream;
+    if (!std::exchange(transfer->is_open_told, true)) handlers.on_open();
+    while ((transfer = find()) != nullptr && !transfer->arrived.empty()) {
+        ServerEvent event = std::move(transfer->arrived.front());
+        transfer->arrived.pop_front();
+        handlers.on_event(std::move(event));
     }
 }
 
@@ -430,21 +439,25 @@ void Client::finish(TransferId id, int curl_code) {
         else if (curl_code == CURLE_OK)
             transfer->stream->on_close(transfer->failure_of_status(), retry_ms);
         else
-            transfer->stream->on_close(unreachable(curl_code, transfer->error), retry_ms);
+            transfer->stream->on_close(unreachable(*transfer, curl_code), retry_ms);
         return;
     }
     if (transfer->is_too_large)
         transfer->done(std::unexpected(
             Failure{Error{ErrorCode::too_large, "the server's answer is too large"}}));
     else if (curl_code != CURLE_OK)
-        transfer->done(std::unexpected(unreachable(curl_code, transfer->error)));
+        transfer->done(std::unexpected(unreachable(*transfer, curl_code)));
     else
         transfer->done(transfer->answer());
 }
 
-Failure Client::unreachable(int curl_code, const char* detail) const {
+Failure Client::unreachable(const Transfer& transfer, int curl_code) const {
     const auto code = static_cast<CURLcode>(curl_code);
-    std::string why = *detail != '\0' ? detail : curl_easy_strerror(code);
+    std::string why = transfer.error[0] != '\0' ? transfer.error : curl_easy_strerror(code);
+    long os_error = 0;
+    curl_easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_error);
+    if (code == CURLE_COULDNT_CONNECT && os_error != 0)
+        why = std::generic_category().message(static_cast<int>(os_error));
     if (code == CURLE_OPERATION_TIMEDOUT) why = "no answer in time";
     Failure failure{
         Error{ErrorCode::unavailable,

@@ -38,8 +38,7 @@ struct Call {
 struct Reply {
     int status = 0;
     json::value body;
-    std::string date;        ///< the server's Date header
-    bool is_replay = false;  ///< an earlier call with this idempotency key did the work
+    std::string date;  ///< the server's Date header
 };
 
 /// A call that did not work. `error.code` is unavailable where no server answered.
@@ -97,9 +96,10 @@ class Client {
 
     Transfer& prepare(const Call& call);
     void deliver_events();
+    void deliver_events_of(TransferId id);
     void finish(TransferId id, int curl_code);
     std::optional<Failure> refusal(const Call& call) const;
-    Failure unreachable(int curl_code, const char* detail) const;
+    Failure unreachable(const Transfer& transfer, int curl_code) const;
 
     Endpoint endpoint_;
     std::unique_ptr<Multi> multi_;

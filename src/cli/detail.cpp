@@ -53,10 +53,10 @@ class Page {
             text.remove_prefix(end + 1);
         }
     }
-    void claim(std::string_view label, const std::string& words) {
+    void claim(std::string_view label, const std::string& words, std::string_view lead = "  │ ") {
         if (words.empty()) return;
         if (!label.empty()) add({{Style::faint, fmt::format("  {}", label)}});
-        text(visible(words, Newlines::keep), Style::claim, "  │ ");
+        text(visible(words, Newlines::keep), Style::claim, lead);
     }
     void pretty_json(const json::value& value) { text(pretty(value), Style::plain, "    "); }
 
@@ -106,7 +106,7 @@ void add_steps(Page& page, const json::value& plan) {
             line.push_back(is_true(step, "approved") ? Span{Style::good, " ✓ approved"}
                                                      : Span{Style::bad, " ✗ left out"});
         page.add(line, 7);
-        page.claim("", text_of(step, "description"));
+        page.claim("", text_of(step, "description"), "       │ ");
     }
     if (const auto seconds = number_of(plan, "estimated_duration_s"))
         page.add({{Style::faint,

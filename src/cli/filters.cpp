@@ -4,16 +4,23 @@
 
 namespace holdpoint::cli {
 
+void add_state_filters(CLI::App& command, Filters& filters) {
+    command.add_option("--state", filters.state, "pending, settled or any")
+        ->check(CLI::IsMember({"pending", "settled", "any"}))
+        ->capture_default_str()
+        ->group("Filters");
+    command
+        .add_option("--outcome", filters.outcome,
+                    "How it ended, like rejected; implies --state settled")
+        ->check(CLI::IsMember({"allowed", "denied", "approved", "modified", "rejected", "deferred",
+                               "aborted", "answered", "skipped", "expired", "cancelled"}))
+        ->group("Filters");
+}
+
 void add_filters(CLI::App& command, Filters& filters) {
     const auto add = [&](const char* name, std::string& value, const char* what) {
         return command.add_option(name, value, what)->group("Filters");
     };
-    add("--state", filters.state, "pending, settled or any")
-        ->check(CLI::IsMember({"pending", "settled", "any"}))
-        ->capture_default_str();
-    add("--outcome", filters.outcome, "How it ended, like rejected; implies --state settled")
-        ->check(CLI::IsMember({"allowed", "denied", "approved", "modified", "rejected", "deferred",
-                               "aborted", "answered", "skipped", "expired", "cancelled"}));
     add("--session", filters.session, "Session of the agent");
     add("--thread", filters.thread, "Thread of the conversation");
     add("--task", filters.task, "Task it belongs to");

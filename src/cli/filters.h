@@ -8,13 +8,15 @@
 
 namespace holdpoint::cli {
 
-/// What `list`, `watch` and `inbox` can be narrowed to; empty means all.
+/// What `list`, `watch` and `inbox` can be narrowed to; empty means all. The inbox shows what is
+/// pending, so that state and outcome are not for it.
 struct Filters {
     std::string state;  ///< pending, settled, any
     std::string outcome, session, thread, task, user, agent, tool, risk, kind, batch;
 };
 
 void add_filters(CLI::App& command, Filters& filters);
+void add_state_filters(CLI::App& command, Filters& filters);
 Query to_query(const Filters& filters);
 
 }  // namespace holdpoint::cli

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/text.h"
@@ -32,18 +33,22 @@ Result<std::string> moment(const std::string& text) {
     return to_string(now() + -*ago_s * 1000);
 }
 
-Span state_cell(const Request& request, Timestamp at) {
+Span state_cell(const Request& request, Timestamp at, bool is_mixed) {
     if (request.outcome)
         return {style_of(*request.outcome), std::string(core::to_string(*request.outcome))};
     const std::int64_t left_ms = request.expires_at - at;
-    return {left_ms < 60'000 ? Style::bad : Style::plain, short_duration(left_ms) + " left"};
+    return {left_ms < 60'000 ? Style::bad : Style::plain,
+            short_duration(left_ms) + (is_mixed ? " left" : "")};
 }
 
 void print_table(const Output& out, const std::vector<Request>& requests) {
+    // While all are pending the word would only repeat itself.
+    const bool is_mixed = std::any_of(requests.begin(), requests.end(),
+                                      [](const Request& r) { return r.outcome.has_value(); });
     Table table({{"ID"},
                  {"RISK"},
                  {"ASKED", Table::Align::right},
-                 {"STATE"},
+                 {is_mixed ? "STATE" : "LEFT", is_mixed ? Table::Align::left : Table::Align::right},
                  {"AGENT", Table::Align::left, 16},
                  {"WHAT"}});
     const Timestamp at = now();
@@ -52,7 +57,7 @@ void print_table(const Output& out, const std::vector<Request>& requests) {
         table.add({{Style::strong, out.is_terminal() ? short_id(request.id) : request.id},
                    {is_settled ? Style::faint : style_of(request.risk), risk_label(request.risk)},
                    {Style::plain, short_duration(at - request.created_at)},
-                   state_cell(request, at),
+                   state_cell(request, at, is_mixed),
                    {Style::plain, visible(request.agent)},
                    {is_settled ? Style::faint : Style::plain, visible(request.headline)}});
     }
@@ -91,6 +96,7 @@ void add_list(CLI::App& app, Commands& commands) {
     auto options = std::make_shared<ListOptions>();
     CLI::App* command = app.add_subcommand("list", "List requests, newest first");
     options->filters.state = "pending";
+    add_state_filters(*command, options->filters);
     add_filters(*command, options->filters);
     command->add_option("--since", options->since, "Asked after this time, or 2h ago");
     command->add_option("--until", options->until, "Asked before this time, or 2h ago");

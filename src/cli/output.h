@@ -20,7 +20,8 @@ class Output {
 
     bool is_json() const { return is_json_; }
     bool is_terminal() const { return is_terminal_; }  ///< stdout is a screen
-    int columns() const { return columns_; }           ///< of the screen; huge for a pipe
+    bool has_color() const { return has_color_out_; }
+    int columns() const { return columns_; }  ///< of the screen; huge for a pipe
 
     void data(std::string_view line) const;
     void print(const Line& line) const;

@@ -16,27 +16,28 @@ struct ProposalFlags {
         bool is_optional = false;
     };
 
-    std::string kind;
-    std::string json_file;
+    std::string kind = {};
+    std::string json_file = {};
     // action
-    std::string tool, args, args_file, description, expected_outcome;
+    std::string tool = {}, args = {}, args_file = {}, description = {}, expected_outcome = {};
     // plan
-    std::string title;
-    std::vector<Step> steps;
+    std::string title = {};
+    std::vector<Step> steps = {};
     // input
-    std::string question, type, default_value;
-    std::vector<std::string> options;
-    std::optional<double> min, max;
+    std::string question = {}, type = {}, default_value = {};
+    std::vector<std::string> options = {};
+    std::optional<double> min = {}, max = {};
     bool is_required = false;
     bool is_optional = false;
     // confirmation
-    std::string message, details, confirm_label, cancel_label;
+    std::string message = {}, details = {}, confirm_label = {}, cancel_label = {};
     // response
-    std::string text;
+    std::string text = {};
     // every kind
-    std::string session, thread, task, user, risk, context_file;
-    std::string timeout, on_timeout, remind_every, escalate_after, escalate_to;
-    std::vector<std::string> groups;
+    std::string session = {}, thread = {}, task = {}, user = {}, risk = {}, context_file = {};
+    std::string timeout = {}, on_timeout = {}, remind_every = {}, escalate_after = {},
+                escalate_to = {};
+    std::vector<std::string> groups = {};
     int quorum = 0;
 };
 

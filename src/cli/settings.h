@@ -12,11 +12,11 @@ namespace holdpoint::cli {
 
 /// The flags that every command takes; empty means not given.
 struct Flags {
-    std::string config;
-    std::string url;
-    std::string token_file;
-    std::string ca_file;
-    std::string color;
+    std::string config = {};
+    std::string url = {};
+    std::string token_file = {};
+    std::string ca_file = {};
+    std::string color = {};
     bool is_json = false;
     bool is_quiet = false;
     bool may_use_http = false;

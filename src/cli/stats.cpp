@@ -10,7 +10,7 @@ namespace holdpoint::cli {
 namespace {
 
 Line row(std::string_view name, std::string value) {
-    return {{Style::faint, fit(name, 18)}, {Style::plain, std::move(value)}};
+    return {{Style::faint, fit(name, 21)}, {Style::plain, std::move(value)}};
 }
 
 std::string seconds(const json::value& body, std::string_view key) {

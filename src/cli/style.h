@@ -44,6 +44,8 @@ std::vector<Line> wrap(const Line& line, int columns, int indent = 0);
 
 int width(const Line& line);
 
+void append_utf8(std::string& out, char32_t c);
+
 /// Makes the locale a UTF-8 one, whatever the environment says, so that width() works.
 void use_utf8_locale();
 

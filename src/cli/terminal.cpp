@@ -88,6 +88,8 @@ std::optional<std::string> ask_line(std::string_view question) {
     return read_line_from(STDIN_FILENO);
 }
 
+std::optional<std::string> read_stdin_line() { return read_line_from(STDIN_FILENO); }
+
 bool ask_yes(std::string_view question) {
     while (true) {
         const std::optional<std::string> line = ask_line(question);

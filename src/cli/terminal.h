@@ -17,6 +17,9 @@ bool may_prompt();
 /// input.
 std::optional<std::string> ask_line(std::string_view question);
 
+/// One line from stdin; nothing at its end.
+std::optional<std::string> read_stdin_line();
+
 /// Asks until y or n; end of input is no.
 bool ask_yes(std::string_view question);
 

@@ -46,39 +46,54 @@ Word event_word(const std::string& name, const Request& request) {
     return {visible(name)};
 }
 
-/// One fixed grid from the first line to the last: rows that come later cannot widen it.
+/// One fixed grid from the first line to the last: rows that come later cannot widen it. A narrow
+/// screen goes without the agent, since the headline says more.
 class Rows {
   public:
-    explicit Rows(const Output& out) : out_(out) {}
+    explicit Rows(const Output& out)
+        : out_(out),
+          id_columns_(out.is_terminal() ? 8 : 30),
+          agent_columns_(out.columns() < 100 ? 0 : 14) {}
 
     void title() const {
-        const auto faint = [](std::string_view text, int columns) {
-            return Span{Style::faint, fit(text, columns)};
+        const auto faint = [](std::string_view text) {
+            return Span{Style::faint, std::string(text)};
         };
-        print(faint("TIME", 8), faint("EVENT", 11), faint("ID", id_columns()), faint("RISK", 10),
-              faint("AGENT", 14), {Style::faint, "WHAT"});
+        print(faint("TIME"), faint("EVENT"), faint("ID"), faint("RISK"), faint("AGENT"),
+              faint("WHAT"));
     }
     void row(Timestamp at, const Word& word, const Request& request) const {
-        const std::string id = out_.is_terminal() ? short_id(request.id) : request.id;
-        print({Style::faint, local_time(at)}, {word.style, fit(word.text, 11)},
-              {Style::strong, fit(id, id_columns())},
-              {style_of(request.risk), fit(risk_label(request.risk), 10)},
-              {Style::plain, fit(visible(request.agent), 14)},
-              {Style::plain, visible(request.headline)});
+        std::string what = visible(request.headline);
+        if (const std::string by = text_of(member(request.json, "decision"), "by"); !by.empty())
+            what += " · by " + visible(by);
+        print({Style::faint, local_time(at)}, {word.style, word.text},
+              {Style::strong, out_.is_terminal() ? short_id(request.id) : request.id},
+              {style_of(request.risk), risk_label(request.risk)},
+              {Style::plain, visible(request.agent)}, {Style::plain, what});
     }
 
   private:
-    int id_columns() const { return out_.is_terminal() ? 8 : 30; }
-    void print(Span time, Span event, Span id, Span risk, Span agent, Span what) const {
-        const int left = out_.columns() - (8 + 11 + id_columns() + 10 + 14 + 10);
-        if (out_.is_terminal()) what.text = fit(what.text, std::max(8, left));
-        const Span gap{Style::plain, "  "};
-        out_.print(
-            std::vector<Line>{{std::move(time), gap, std::move(event), gap, std::move(id), gap,
-                               std::move(risk), gap, std::move(agent), gap, std::move(what)}});
+    void print(const Span& time, const Span& event, const Span& id, const Span& risk,
+               const Span& agent, const Span& what) const {
+        Line line;
+        const auto cell = [&line](const Span& span, int columns) {
+            if (columns == 0) return;
+            line.push_back({span.style, fit(span.text, columns)});
+            line.push_back({Style::plain, "  "});
+        };
+        cell(time, 8);
+        cell(event, 11);
+        cell(id, id_columns_);
+        cell(risk, 10);
+        cell(agent, agent_columns_);
+        const int left = std::max(8, out_.columns() - width(line));
+        line.push_back({what.style, out_.is_terminal() ? fit(what.text, left) : what.text});
+        out_.print(std::vector<Line>{std::move(line)});
     }
 
     const Output& out_;
+    int id_columns_;
+    int agent_columns_;
 };
 
 /// What one run of `watch` knows.
@@ -160,6 +175,7 @@ ExitCode watch(Session& session, const Filters& filters) {
 void add_watch(CLI::App& app, Commands& commands) {
     auto filters = std::make_shared<Filters>();
     CLI::App* command = app.add_subcommand("watch", "Show requests and decisions as they happen");
+    add_state_filters(*command, *filters);
     add_filters(*command, *filters);
     on_session(*command, commands,
                [filters](Session& session) { return watch(session, *filters); });

@@ -83,7 +83,7 @@ void set_inherited_options(int descriptor) {
 
 Loop::Loop(asio::io_context& io, Options options, Handler handler)
     : io_(io),
-      options_(std::move(options)),
+      options_(options),
       handler_(std::move(handler)),
       read_buffer_(read_buffer_bytes),
       tick_timer_(io),

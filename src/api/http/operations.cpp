@@ -11,6 +11,12 @@ bool is_loopback(const std::string& peer) {
     return peer.starts_with("127.") || peer == "::1" || peer.starts_with("::ffff:127.");
 }
 
+/// To the millisecond.
+double mean_seconds(const store::Counters& counters) {
+    const std::int64_t mean_ms = counters.decision_ms_total / counters.decision_count;
+    return static_cast<double>(mean_ms) / 1000;
+}
+
 void respond_page(const CallPtr& call, std::string_view content_type, std::string_view body) {
     http::Response response;
     response.content_type = content_type;
@@ -45,9 +51,7 @@ void Api::stats(const CallPtr& call) {
                    if (counters->decision_count == 0)
                        out += "null";
                    else
-                       json::append_number(out, static_cast<double>(counters->decision_ms_total /
-                                                                    counters->decision_count) /
-                                                    1000);
+                       json::append_number(out, mean_seconds(*counters));
                    writer.number("waiters", static_cast<std::int64_t>(polls_.size()));
                    writer.number("streams", static_cast<std::int64_t>(streams_.size()));
                    writer.number("uptime_s", (clock_.now() - started_at_) / 1000);

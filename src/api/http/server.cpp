@@ -5,7 +5,7 @@
 namespace holdpoint::http {
 
 Server::Server(boost::asio::io_context& io, Options options, Handler handler)
-    : loop_(std::make_shared<Loop>(io, std::move(options), std::move(handler))) {}
+    : loop_(std::make_shared<Loop>(io, options, std::move(handler))) {}
 
 Server::~Server() = default;
 

@@ -68,6 +68,7 @@ class State:
         self.idempotent = {}
         self.users = {}
         self.keys = {}
+        self.connections = set()
         self.seen = []  # (method, path, headers, body) of every call
         self.faults = []  # each: {"path": regex, "times": n, ...}; see Handler.misbehave
 
@@ -219,6 +220,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
+
+    def setup(self):
+        super().setup()
+        with self.state.lock:
+            self.state.connections.add(self.connection)
+
+    def finish(self):
+        with self.state.lock:
+            self.state.connections.discard(self.connection)
+        super().finish()
 
     def answer(self, status, body, headers=()):
         data = json.dumps(body).encode()
@@ -471,6 +482,13 @@ class Handler(BaseHTTPRequestHandler):
         raise Refusal("not_found", "no such route")
 
 
+class Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Clients that leave early are part of the tests."""
+
+
 class FakeServer:
     """Runs in a thread. `state` is open to the tests."""
 
@@ -480,18 +498,24 @@ class FakeServer:
 
     def start(self, port):
         handler = type("BoundHandler", (Handler,), {"state": self.state})
-        self.httpd = ThreadingHTTPServer(("127.0.0.1", port), handler)
-        self.httpd.daemon_threads = True
+        self.httpd = Quiet(("127.0.0.1", port), handler)
         self.port = self.httpd.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self.httpd.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def stop(self):
+        self.httpd.shutdown()
+        self.httpd.server_close()
+        # Only now: whoever is sent away would otherwise come back before the door is shut.
         with self.state.lock:
             for stream in list(self.state.streams):
                 stream.put(None)
-        self.httpd.shutdown()
-        self.httpd.server_close()
+            connections = list(self.state.connections)
+        for connection in connections:
+            try:
+                connection.shutdown(2)
+            except OSError:
+                pass  # it was faster
 
     def propose(self, **body):
         with self.state.lock:

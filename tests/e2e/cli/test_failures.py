@@ -1,0 +1,255 @@
+"""What happens when the server is missing, slow, wrong or hostile."""
+
+import json
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import unittest
+from pathlib import Path
+
+from world import PROGRAM, World, until
+
+
+class Unreachable(World):
+    def test_no_server_exits_5_with_the_address_and_what_to_try(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        for args in (["list"], ["request", "--tool", "x"], ["approve", "req_00000000000000000000000000"], ["watch"],
+                     ["inbox", "--plain"], ["whoami"]):
+            done = self.command(*args, env={"HOLDPOINT_URL": url}, role="agent")
+            self.assertExit(done, 5)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(url, done.stderr)
+            self.assertIn("holdpoint serve", done.stderr)
+
+    def test_doctor_exits_1_when_the_server_is_missing(self):
+        done = self.command("doctor", env={"HOLDPOINT_URL": "http://127.0.0.1:1"})
+        self.assertExit(done, 1)
+        self.assertIn("FAIL", done.stdout)
+
+    def test_a_key_never_goes_unencrypted_to_another_machine(self):
+        done = self.command("list", "--url", "http://holdpoint.example:7480")
+        self.assertExit(done, 2)
+        self.assertIn("unencrypted", done.stderr)
+
+    def test_a_loopback_server_is_not_asked_through_a_proxy(self):
+        done = self.command("whoami", env={"http_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1"})
+        self.assertExit(done, 0)
+
+
+@unittest.skipUnless(shutil.which("openssl"), "needs openssl to make a certificate")
+class Encrypted(World):
+    needs_fake = True
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.certificate = Path(cls.home.name) / "cert.pem"
+        key = Path(cls.home.name) / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-keyout", key, "-out", cls.certificate, "-days", "2", "-subj", "/CN=localhost",
+                        "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cls.certificate, key)
+        cls.fake.httpd.socket = context.wrap_socket(cls.fake.httpd.socket, server_side=True)
+        cls.url = f"https://localhost:{cls.fake.port}"
+
+    def test_an_unknown_certificate_is_refused(self):
+        done = self.command("whoami")
+        self.assertExit(done, 5)
+        self.assertIn("--ca-file", done.stderr)
+
+    def test_a_certificate_that_is_trusted_is_taken(self):
+        self.assertExit(self.command("whoami", "--ca-file", self.certificate), 0)
+        done = self.command("doctor", env={"HOLDPOINT_CA_FILE": self.certificate})
+        self.assertExit(done, 0)
+        self.assertIn("encrypted", done.stdout)
+
+    def test_a_certificate_for_another_name_is_refused(self):
+        done = self.command("whoami", "--ca-file", self.certificate, "--url", self.url.replace("localhost", "127.0.0.1"))
+        self.assertExit(done, 5)
+
+
+class Settings(World):
+    def test_flags_win_over_the_environment_and_that_over_the_file(self):
+        folder = Path(self.home.name) / ".config" / "holdpoint"
+        folder.mkdir(parents=True, exist_ok=True)
+        config = folder / "config.toml"
+        self.addCleanup(config.unlink)
+        token = folder / "token"
+        token.write_text(self.keys["approver"] + "\n")
+        config.write_text(f'url = "{self.url}"\ntoken_file = "{token}"\n')
+        done = self.command("whoami", role=None, env={"HOLDPOINT_URL": ""})
+        self.assertExit(done, 0)
+        self.assertIn(str(token), done.stderr)
+        done = self.command("list", role=None, env={"HOLDPOINT_URL": "http://127.0.0.1:1"})
+        self.assertExit(done, 5)
+        done = self.command("list", "--url", self.url, role=None, env={"HOLDPOINT_URL": "http://127.0.0.1:1"})
+        self.assertExit(done, 0)
+
+    def test_a_broken_config_file_is_named_with_its_line(self):
+        config = Path(self.home.name) / "broken.toml"
+        config.write_text("\nurl = nonsense\n")
+        done = self.command("list", "--config", config)
+        self.assertExit(done, 2)
+        self.assertIn("broken.toml: line 2", done.stderr)
+
+    def test_the_admin_key_is_pointed_at_but_not_used(self):
+        data = Path(self.home.name) / "data"
+        data.mkdir(mode=0o700, exist_ok=True)
+        (data / "admin.key").write_text("hp_admin_test\n")
+        (data / "admin.key").chmod(0o644)
+        done = self.command("doctor", "--data", data, role=None, env={"HOLDPOINT_DATA": data})
+        self.assertExit(done, 1)
+        self.assertIn("HOLDPOINT_TOKEN_FILE=", done.stdout)
+        self.assertIn("can be read by others", done.stdout)
+        self.assertExit(self.command("list", role=None, env={"HOLDPOINT_DATA": data}), 1)
+
+    def test_a_full_disk_is_not_success(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  env=self.environment("approver"))
+        self.assertEqual(done.returncode, 1)
+
+    def test_usage_errors_exit_2_on_one_line(self):
+        for args in ([], ["frobnicate"], ["approve"], ["list", "--risk", "huge"], ["request", "--tool", "x", "--args", "{"],
+                     ["request", "--tool", "x", "--timeout", "soon"]):
+            done = self.command(*args)
+            self.assertExit(done, 2)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertTrue(done.stderr.startswith("holdpoint: "), done.stderr)
+
+
+class Colour(World):
+    def test_colour_follows_flag_and_environment(self):
+        self.propose("--session", "colour", "--risk", "high")
+        def has_colour(*args, **env):
+            return "\033[" in self.command("list", "--session", "colour", *args, env=env).stdout
+        self.assertFalse(has_colour())
+        self.assertTrue(has_colour("--color=always"))
+        self.assertTrue(has_colour(CLICOLOR_FORCE="1"))
+        self.assertFalse(has_colour(CLICOLOR_FORCE="1", NO_COLOR="1"))
+        self.assertFalse(has_colour("--color=never", CLICOLOR_FORCE="1"))
+
+
+class Misbehaving(World):
+    needs_fake = True
+
+    def test_an_answer_that_got_lost_is_asked_for_again_and_asks_people_once(self):
+        self.fake.fail("POST /v1/requests", do="drop", after=True)
+        ident = self.propose("--session", "lost")
+        self.assertEqual(len(self.command("list", "--session", "lost", "--json").stdout.splitlines()), 1)
+        self.assertEqual(self.show(ident)["session"], "lost")
+
+    def test_a_decision_whose_answer_got_lost_counts_once(self):
+        ident = self.propose()
+        self.fake.fail("/decision", do="drop", after=True)
+        self.assertExit(self.command("approve", ident), 0)
+        self.assertEqual(len(self.show(ident)["votes"]), 1)
+
+    def test_the_decision_carries_the_digest_that_was_shown(self):
+        ident = self.propose()
+        self.assertExit(self.command("approve", ident), 0)
+        sent = [json.loads(body) for method, path, _, body in self.fake.state.seen if path.endswith(ident + "/decision")]
+        self.assertEqual(sent[0]["digest"], self.show(ident)["digest"])
+
+    def test_a_stale_page_is_refused(self):
+        ident = self.propose()
+        stands = self.fake.state.requests[ident]
+        shown = dict(self.show(ident), digest="sha256:" + "0" * 64)
+        self.fake.fail(f"GET /v1/requests/{ident}", status=200, body=shown)
+        self.assertExit(self.command("approve", ident), 1)
+        self.assertEqual(stands["state"], "pending")
+
+    def test_half_a_request_is_not_decided_on(self):
+        ident = self.propose()
+        shown = self.show(ident)
+        del shown["action"]
+        self.fake.fail(f"GET /v1/requests/{ident}", status=200, body=shown)
+        self.assertExit(self.command("approve", ident), 1)
+        self.assertEqual(self.show(ident)["state"], "pending")
+
+    def test_waiting_goes_on_across_a_restart_of_the_server(self):
+        waiting = self.start("request", "--tool", "pay", "--session", "restart")
+        until(lambda: self.command("list", "--session", "restart", "--json").stdout, "the request")
+        ident = json.loads(self.command("list", "--session", "restart", "--json").stdout)["id"]
+        for _ in range(2):
+            self.fake.fail(f"GET /v1/requests/{ident}[?]wait", do="drop", times=2)
+            with self.fake.state.lock:
+                self.fake.state.changed.notify_all()
+        port = self.fake.port
+        self.fake.stop()
+        self.fake.start(port)
+        self.fake.decide(ident, decision="approve")
+        out, err = waiting.communicate(timeout=30)
+        self.assertEqual((waiting.returncode, out), (0, "{}\n"), err)
+
+    def test_too_many_requests_are_told_with_the_time(self):
+        error = {"error": {"code": "rate_limited", "message": "too many"}}
+        self.fake.fail("POST /v1/requests", status=429, body=error, headers=[("Retry-After", "60")])
+        done = self.command("request", "--tool", "x", "--no-wait", role="agent")
+        self.assertExit(done, 1)
+        self.assertIn("try again in 60 s", done.stderr)
+
+    def test_errors_name_the_field(self):
+        error = {"error": {"code": "invalid_argument", "message": "too long", "field": "action.tool"}}
+        self.fake.fail("POST /v1/requests", status=400, body=error)
+        done = self.command("request", "--tool", "x", "--no-wait", role="agent")
+        self.assertExit(done, 2)
+        self.assertIn("action.tool", done.stderr)
+
+    def test_a_redirect_is_not_followed(self):
+        self.fake.fail("/v1/me", status=302, body={}, headers=[("Location", "http://evil.example/")])
+        done = self.command("whoami")
+        self.assertExit(done, 1)
+        self.assertIn("evil.example", done.stderr)
+
+    def test_what_is_not_a_holdpoint_server_is_told(self):
+        for raw in (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi",
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"a\":1,\"a\":2}"):
+            self.fake.fail("/v1/me", do="raw", bytes=raw)
+            self.assertExit(self.command("whoami"), 1)
+        self.fake.fail("/v1/me", do="raw", bytes=b"SSH-2.0-OpenSSH\r\n")
+        self.assertExit(self.command("whoami"), 5)
+
+    def test_a_hostile_message_cannot_control_the_terminal(self):
+        error = {"error": {"code": "internal", "message": "\x1b[2Joops\r\nholdpoint: fine"}}
+        self.fake.fail("/v1/me", status=500, body=error)
+        done = self.command("whoami")
+        self.assertNotIn("\x1b", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_watch_comes_back_and_misses_nothing(self):
+        watching = self.start("watch", "--json", role="approver")
+        until(lambda: self.fake.state.streams, "the stream")
+        first = self.fake.propose(action={"tool": "one"})
+        self.assertEqual(json.loads(watching.stdout.readline())["request"]["id"], first["id"])
+        port = self.fake.port
+        self.fake.stop()
+        second = self.fake.propose(action={"tool": "two"})
+        self.fake.start(port)
+        self.assertEqual(json.loads(watching.stdout.readline())["request"]["id"], second["id"])
+        last = [headers.get("Last-Event-ID") for _, path, headers, _ in self.fake.state.seen if "/v1/events" in path]
+        self.assertTrue(last[-1])
+
+    def test_an_interrupt_before_the_answer_names_the_key_to_go_on_with(self):
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            env = self.environment("agent", HOLDPOINT_URL=f"http://127.0.0.1:{silent.getsockname()[1]}")
+            asking = subprocess.Popen([PROGRAM, "request", "--tool", "x"], env=env, stderr=subprocess.PIPE, text=True)
+            connection, _ = silent.accept()
+            self.addCleanup(connection.close)
+            asking.send_signal(signal.SIGINT)
+            _, err = asking.communicate(timeout=10)
+        self.assertEqual(asking.returncode, 130)
+        self.assertIn("--idempotency-key cli-", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
