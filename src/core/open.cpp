@@ -10,8 +10,13 @@ namespace holdpoint::core {
 namespace {
 
 void take_timing(Timing& timing, const Proposal& proposal) {
-    timing.timeout_ms = proposal.timeout_ms.value_or(timing.timeout_ms);
     timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
+    // Where silence may release, its length is policy's: an agent that could shorten it would
+    // release its own action before anybody has seen it.
+    const bool may_release = timing.on_timeout == TimeoutAction::approve ||
+                             timing.on_timeout == TimeoutAction::use_default;
+    const std::int64_t asked_ms = proposal.timeout_ms.value_or(timing.timeout_ms);
+    timing.timeout_ms = may_release ? std::max(timing.timeout_ms, asked_ms) : asked_ms;
     timing.remind_every_ms = proposal.remind_every_ms.value_or(timing.remind_every_ms);
     timing.reminders_max = proposal.reminders_max.value_or(timing.reminders_max);
     timing.escalate_after_ms = proposal.escalate_after_ms.value_or(timing.escalate_after_ms);
