@@ -24,6 +24,21 @@ void take_timing(Timing& timing, const Proposal& proposal) {
     timing.retries_max = proposal.retries_max.value_or(timing.retries_max);
 }
 
+/// Whoever takes over by escalation decides in the place of those who were asked. Where policy asks
+/// for certain people, the agent must not be able to name others.
+Result<void> check_target(const Proposal& proposal, const Verdict& verdict) {
+    const bool is_choice =
+        !proposal.escalate_to.empty() && proposal.escalate_to != verdict.timing.escalate_to;
+    const auto& lines = verdict.requirement.lines;
+    const bool are_named = std::any_of(lines.begin(), lines.end(), [](const RequirementLine& line) {
+        return !line.group.empty() || !line.people.empty();
+    });
+    if (is_choice && are_named)
+        return Error{ErrorCode::refused, "only policy can name who takes over from these people",
+                     "escalate_to"};
+    return {};
+}
+
 Result<void> check_timing(Request& request) {
     Timing& timing = request.timing;
     const bool wants_escalation =
@@ -71,6 +86,7 @@ Request make_request(const Proposal& proposal, const Verdict& verdict, const Ope
 }  // namespace
 
 Result<Step> open(const Proposal& proposal, const Verdict& verdict, const Opening& opening) {
+    if (Result<void> ok = check_target(proposal, verdict); !ok) return ok.error();
     Step step;
     step.request = make_request(proposal, verdict, opening);
     Request& request = step.request;
