@@ -146,7 +146,8 @@ Result<Subject> check_plan(const value& given, std::string_view path) {
 void check_input_limits(Fields& fields, object& out, const std::string& type) {
     const std::optional<double> min = fields.number("min", {-number_max, number_max});
     const std::optional<double> max = fields.number("max", {-number_max, number_max});
-    if ((min || max) && type != "number") fields.refuse("min", "only a number has limits");
+    if ((min || max) && type != "number")
+        fields.refuse(min ? "min" : "max", "only a number has limits");
     if (min && max && *min > *max) fields.refuse("min", "is above max");
     if (min) out["min"] = *min;
     if (max) out["max"] = *max;
