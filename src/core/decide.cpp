@@ -202,8 +202,11 @@ Result<Step> reject(Request request, const DecisionCommand& command, const Actor
 
 Result<Step> answer(Request request, const DecisionCommand& command, const Actor& person,
                     Timestamp now) {
+    // A file comes as one string that is longer than any other may be; check_answer() bounds it.
+    json::Limits limits;
+    limits.string_bytes_max = limits.bytes_max;
     const Result<json::value> given =
-        json::parse(command.answer.is_null() ? "null" : command.answer.text);
+        json::parse(command.answer.is_null() ? "null" : command.answer.text, limits);
     if (!given) return given.error();
     Result<JsonText> checked = check_answer(request.subject, *given);
     if (!checked) return checked.error();

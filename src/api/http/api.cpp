@@ -156,7 +156,18 @@ void Api::admit(const Route& route, const CallPtr& call) {
     call->exchange->respond(wire::to_response(error));
 }
 
+json::Limits Api::decision_limits() const {
+    json::Limits limits = options_.json;
+    limits.string_bytes_max = limits.bytes_max;
+    return limits;
+}
+
 std::optional<json::value> Api::read_body(const CallPtr& call, bool may_be_empty) {
+    return read_body(call, may_be_empty, options_.json);
+}
+
+std::optional<json::value> Api::read_body(const CallPtr& call, bool may_be_empty,
+                                          const json::Limits& limits) {
     const http::Request& request = call->request;
     if (request.body.empty() && may_be_empty) return json::object{};
     if (!is_json(request.header("content-type"))) {
@@ -164,7 +175,7 @@ std::optional<json::value> Api::read_body(const CallPtr& call, bool may_be_empty
             {ErrorCode::unsupported_media_type, "send `Content-Type: application/json`"}));
         return std::nullopt;
     }
-    Result<json::value> body = json::parse(request.body, options_.json);
+    Result<json::value> body = json::parse(request.body, limits);
     if (!body) {
         call->exchange->respond(wire::to_response(body.error()));
         return std::nullopt;

@@ -141,6 +141,10 @@ class Api {
 
     /// Parses the body; answers the error itself and returns nothing when it is wrong.
     std::optional<json::value> read_body(const CallPtr& call, bool may_be_empty = false);
+    std::optional<json::value> read_body(const CallPtr& call, bool may_be_empty,
+                                         const json::Limits& limits);
+    /// A decision may carry a file as one long string.
+    json::Limits decision_limits() const;
     std::optional<RequestId> read_request_id(const CallPtr& call);
     std::optional<service::Idempotency> read_idempotency(const CallPtr& call);
     bool has_no_query(const CallPtr& call);

@@ -38,7 +38,7 @@ void Api::decide(const CallPtr& call) {
     if (!has_no_query(call)) return;
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
-    const std::optional<json::value> body = read_body(call);
+    const std::optional<json::value> body = read_body(call, false, decision_limits());
     if (!body) return;
     Result<core::DecisionCommand> command = wire::parse_decision(*body);
     if (!command) return respond_error(call, command.error());
@@ -56,7 +56,7 @@ void Api::decide(const CallPtr& call) {
 
 void Api::decide_many(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call);
+    const std::optional<json::value> body = read_body(call, false, decision_limits());
     if (!body) return;
     Result<std::vector<wire::BulkDecision>> decisions = wire::parse_decisions(*body);
     if (!decisions) return respond_error(call, decisions.error());
