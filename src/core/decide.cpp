@@ -48,6 +48,13 @@ Result<void> check_fit(const Request& request, const DecisionCommand& command) {
         case DecisionKind::modify:
             if (!requirement.modifiable)
                 return refused("this request may not be modified", "decision");
+            // A plan given for an action would run as its arguments.
+            if (command.replacement_kind && *command.replacement_kind != request.kind)
+                return refused(fmt::format("a request of kind `{}` has none",
+                                           to_string(request.kind)),
+                               command.replacement_kind == Kind::action
+                                   ? "arguments"
+                                   : std::string(to_string(*command.replacement_kind)));
             return {};
         case DecisionKind::answer:
             if (request.kind != Kind::input)
