@@ -42,8 +42,19 @@ void LongPolls::stop() {
 LongPolls::Poll::Poll(LongPolls& polls, std::shared_ptr<http::Exchange> exchange, Answer answer)
     : polls_(polls), exchange_(std::move(exchange)), answer_(std::move(answer)) {}
 
+void LongPolls::Poll::forget(const RequestId& id) {
+    std::erase_if(subscriptions_, [&](const Subscription& subscription) {
+        if (subscription.id != id) return false;
+        polls_.waiters_.remove(id, subscription.ticket);
+        return true;
+    });
+}
+
 void LongPolls::Poll::wait(std::int64_t ms) {
-    if (!is_over()) polls_.timers_.arm(*this, ms);
+    if (is_over()) return;
+    // The last one may have been settled after the store was read and before this.
+    if (subscriptions_.empty()) return on_timer();
+    polls_.timers_.arm(*this, ms);
 }
 
 std::shared_ptr<http::Exchange> LongPolls::Poll::take() {

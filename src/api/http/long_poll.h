@@ -25,7 +25,7 @@ class LongPolls {
     LongPolls(service::Waiters& waiters, Timers& timers) : waiters_(waiters), timers_(timers) {}
     ~LongPolls();
 
-    /// Subscribes at once. The caller then reads the store and calls settle() for what is settled
+    /// Subscribes at once. The caller then reads the store, calls forget() for what is settled
     /// already, then wait().
     std::shared_ptr<Poll> start(std::shared_ptr<http::Exchange> exchange,
                                 const std::vector<RequestId>& ids, Answer answer);
@@ -47,6 +47,8 @@ class LongPolls::Poll : public Timer, public std::enable_shared_from_this<Poll> 
   public:
     Poll(LongPolls& polls, std::shared_ptr<http::Exchange> exchange, Answer answer);
 
+    /// This one is settled already: no commit will tell of it.
+    void forget(const RequestId& id);
     /// Goes on waiting for at most this long.
     void wait(std::int64_t ms);
     /// Nothing more to wait for: hands the exchange back, once; null when it was answered.

@@ -84,6 +84,8 @@ void Api::answer_when_settled(const CallPtr& call, std::vector<RequestId> ids,
     auto done = [this, poll, shape, wait_ms](Result<Requests> requests) {
         if (poll->is_over()) return;
         if (requests && !are_settled(*requests)) {
+            for (const RequestPtr& request : *requests)
+                if (request->state == core::State::settled) poll->forget(request->id);
             if (!is_stopping_) return poll->wait(wait_ms);
             requests = Error{ErrorCode::unavailable, "the server is stopping; ask again", "", 1};
         }
