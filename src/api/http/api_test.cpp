@@ -347,6 +347,27 @@ TEST_F(ApiTest, H7_a_stream_resumes_after_the_last_event_seen) {
     }
 }
 
+TEST_F(ApiTest, H7_who_has_seen_more_than_there_is_hears_what_is_new) {
+    // As after a store was restored from a copy: the ids begin again further down.
+    propose();
+    auto events = stream(ann_, "/v1/events", "Last-Event-ID: 9000\r\n");
+    ASSERT_TRUE(eventually([this] { return api_->streams() == 1; }));
+    const std::string id = propose();
+    std::optional<ClientEvent> event = events->read_event();
+    if (event && event->event.empty()) event = events->read_event();
+    ASSERT_TRUE(event);
+    EXPECT_EQ(parsed(event->data).at("request").at("id").as_string(), id);
+}
+
+TEST_F(ApiTest, H7_a_stream_that_nobody_reads_any_more_is_forgotten) {
+    EXPECT_EQ(call(ann_, "HEAD", "/v1/events").status, 200);
+    EXPECT_TRUE(eventually([this] { return api_->streams() == 0; }));
+    auto events = stream(ann_, "/v1/events", "Last-Event-ID: 0\r\n");
+    ASSERT_TRUE(eventually([this] { return api_->streams() == 1; }));
+    events->reset();
+    EXPECT_TRUE(eventually([this] { return api_->streams() == 0; }));
+}
+
 TEST_F(ApiTest, H7_an_agent_hears_of_its_own_requests_only) {
     auto theirs = stream(other_agent_, "/v1/events");
     auto filtered = stream(ann_, "/v1/events?session=wanted");
