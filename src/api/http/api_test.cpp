@@ -249,7 +249,7 @@ TEST_F(ApiTest, S1_stopping_tells_waiters_to_ask_again) {
 }
 
 TEST_F(ApiTest, Q9_a_wait_for_a_batch_ends_when_the_last_of_it_is_settled) {
-    policy_.allow = {"read"};
+    on_loop([this] { policy_.allow = {"read"}; });
     const ClientResponse made = post(
         agent_, "/v1/batches",
         R"({"requests":[{"action":{"tool":"read"}},{"action":{"tool":"pay"}},{"action":{"tool":"pay"}}]})");
@@ -269,6 +269,27 @@ TEST_F(ApiTest, Q9_a_wait_for_a_batch_ends_when_the_last_of_it_is_settled) {
     const json::value settled = parsed(answer.body);
     EXPECT_EQ(settled.at("requests").at(1).at("outcome").as_string(), "approved");
     EXPECT_EQ(settled.at("requests").at(2).at("outcome").as_string(), "rejected");
+}
+
+TEST_F(ApiTest, Q9_a_wait_for_a_batch_that_ends_at_that_very_moment_is_not_missed) {
+    on_loop([this] { policy_.allow = {"read"}; });
+    TestClient agent(port_), person(port_);
+    for (int i = 0; i < 60; ++i) {
+        const ClientResponse made =
+            agent.request("POST", "/v1/batches",
+                          R"({"requests":[{"action":{"tool":"read"}},{"action":{"tool":"pay"}}]})",
+                          headers(agent_));
+        const json::value batch = parsed(made.body);
+        const std::string pay(batch.at("requests").at(1).at("id").as_string());
+        auto waiting =
+            ask(agent_, "/v1/batches/" + std::string(batch.at("id").as_string()) + "?wait=60");
+        person.request("POST", "/v1/requests/" + pay + "/decision", R"({"decision":"approve"})",
+                       headers(ann_));
+        const ClientResponse answer = waiting->read_response();
+        ASSERT_EQ(answer.status, 200) << "round " << i;
+        EXPECT_EQ(parsed(answer.body).at("requests").at(1).at("outcome").as_string(), "approved");
+    }
+    EXPECT_TRUE(eventually([this] { return api_->waiters() == 0; }));
 }
 
 TEST_F(ApiTest, D8_of_two_who_race_one_gets_a_conflict_with_what_stands) {
