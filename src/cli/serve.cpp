@@ -251,7 +251,6 @@ Result<Config> to_config(const ServeFlags& flags) {
     config.must_accept_clock = flags.must_accept_clock;
     config.must_make_admin_key = flags.must_make_admin_key;
     config.must_check_store = flags.must_check_store;
-    if (const char* vfs = std::getenv("HOLDPOINT_SQLITE_VFS")) config.vfs = vfs;
     return config;
 }
 

@@ -22,7 +22,6 @@ struct Config {
     api::ApiOptions api;
     http::Options http;
     std::vector<std::string> channels;  ///< of the outbox; `log` is the only one yet
-    std::string vfs;                    ///< SQLite's file layer, for fault tests
     bool must_accept_clock = false;     ///< take the wall clock as it is, moving deadlines along
     bool must_make_admin_key = false;   ///< write a new admin.key although there is an admin
     bool must_check_store = false;      ///< full check at start, whatever the size

@@ -147,7 +147,6 @@ Result<void> Running::open_store() {
     };
     options.listener = [this](const std::vector<store::Change>& changes) { on_commit(changes); };
     options.channels = config_.channels;
-    options.vfs = config_.vfs;
     options.check_always = config_.must_check_store;
     Result<std::unique_ptr<store::Store>> opened = store::sqlite::open_sqlite(std::move(options));
     if (!opened) return opened.error();

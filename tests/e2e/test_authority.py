@@ -3,7 +3,7 @@ and whoever is refused has changed nothing."""
 import json
 import unittest
 
-from harness import SPEC, EventReader, ServerTest, eventually
+from harness import SPEC, EventReader, Server, ServerTest, eventually
 
 PASSWORD = "correct horse battery"
 
@@ -35,7 +35,7 @@ RULES = {
     "listKeys": (ADMIN, 200, False),
     "revokeKey": (ADMIN, 200, False),
     "createUser": (ADMIN, 201, False),
-    "listUsers": (ADMIN, 200, False),
+    "listUsers": (OVERSIGHT, 200, False),
     "setPassword": (ADMIN, 200, False),
     "disableUser": (ADMIN, 200, False),
     "enableUser": (ADMIN, 200, False),
@@ -46,10 +46,12 @@ RULES = {
     "endSession": ("session", 200, False),
     "getHealth": (PUBLIC, 200, False),
     "getReadiness": (PUBLIC, 200, False),
-    "getMetrics": (PUBLIC, 200, False),  # from loopback, as here
+    "getMetrics": ("metrics", 200, False),  # open from loopback, as here, unless a key says who asks
     "getOpenApi": (PUBLIC, 200, False),
     "getInbox": (PUBLIC, 200, False),
     "getSignIn": (PUBLIC, 200, False),
+    "getSignInScript": (PUBLIC, 200, False),
+    "getRequestPage": (PUBLIC, 200, False),
     "aliasListApprovals": (READERS, 200, False),
     "aliasListPending": (READERS, 200, False),
     "aliasApprove": (PEOPLE, 200, False),
@@ -93,29 +95,31 @@ class AuthorityTest(ServerTest):
         admin_session = server.person_with_session("ada", role="admin")
         cls.callers = {
             "none": server.client(),
-            "garbage key": server.client("garbage"),
-            "key of the right form that nobody has": server.client("hp_admin_" + "A" * 43),
-            "garbage cookie": server.client(cookie="holdpoint_session=" + "A" * 43, csrf="x"),
+            # Wrong credentials are counted per address; each of these calls comes from an address of its own.
+            "garbage key": server.client("garbage", wanders=True),
+            "key of the right form that nobody has": server.client("hp_admin_" + "A" * 43, wanders=True),
+            "garbage cookie": server.client(cookie="holdpoint_session=" + "A" * 43, csrf="x", wanders=True),
             "agent": cls.agent, "other agent": cls.other_agent, "approver": cls.ann, "auditor": cls.auditor,
             "admin": cls.admin, "session": session, "admin session": admin_session,
             "session without csrf": server.client(cookie=session.cookie),
             "session with another csrf": server.client(cookie=session.cookie, csrf=admin_session.csrf),
             "session from another origin": server.client(cookie=session.cookie, csrf=session.csrf),
             "session from another site": server.client(cookie=session.cookie, csrf=session.csrf),
-            "both credentials": server.client(cls.admin.key, cookie=session.cookie, csrf=session.csrf),
+            "both credentials": server.client(cls.admin.key, cookie=session.cookie, csrf=session.csrf, wanders=True),
         }
         cls.extra_headers = {"session from another origin": {"Origin": "https://evil.example"},
                              "session from another site": {"Sec-Fetch-Site": "cross-site"}}
         revoked = server.new_key("admin", "rex")
         server.admin.post(f"/v1/keys/{revoked['id']}/revoke")
-        cls.callers["revoked key"] = server.client(revoked["key"])
-        gone = server.client(server.new_key("admin", "dis")["key"])
+        cls.callers["revoked key"] = server.client(revoked["key"], wanders=True)
+        gone = server.client(server.new_key("admin", "dis")["key"], wanders=True)
         gone_session = server.person_with_session("dora", role="admin")
         for name in ("dis", "dora"):
             assert server.admin.post(f"/v1/users/{name}/disable").status == 200
         cls.callers["key of a disabled user"] = gone
+        gone_session.wanders = True
         cls.callers["session of a disabled user"] = gone_session
-        expired = server.client(server.new_key("admin", "exa", expires_in_s=1)["key"])
+        expired = server.client(server.new_key("admin", "exa", expires_in_s=1)["key"], wanders=True)
         eventually(lambda: expired.get("/v1/me").status == 401, "the key expires")
         cls.callers["expired key"] = expired
         cls.count = 0
@@ -175,13 +179,17 @@ class AuthorityTest(ServerTest):
         is_change = SPEC.operations[name]["method"] != "GET"
         if may is PUBLIC:
             return works
+        if may == "metrics":
+            if self.callers[principal].key is None:
+                return works
+            return instead or (works if role in ("auditor", "admin") else 403)
         if instead == "csrf":
             if is_change:
                 return 403
         elif instead is not None:
             return instead
         if may == "session":
-            return works if "session" in principal else 401
+            return works if "session" in principal else 403 if role == "agent" else 404
         if role not in may:
             return 403
         if principal == "other agent" and is_owner_only:
@@ -234,7 +242,7 @@ class AuthorityTest(ServerTest):
         session = self.callers["session"]
         for name in sorted(DECIDING):
             for caller in (self.agent, self.other_agent,
-                           self.server.client(self.agent.key, cookie=session.cookie, csrf=session.csrf)):
+                           self.server.client(self.agent.key, cookie=session.cookie, csrf=session.csrf, wanders=True)):
                 with self.subTest(operation=name):
                     path, body, _, request = self.prepare(name)
                     answer = caller.post(path, body)
@@ -262,7 +270,7 @@ class AuthorityTest(ServerTest):
         answer = session.post(f"/v1/requests/{request['id']}/decision", {"decision": "approve"})
         self.assertStatus(answer, 400, "invalid_argument", "digest")
         settled = session.decide(request, digest=request["digest"])
-        self.assertEqual(settled["decision"]["via"], "cookie")
+        self.assertEqual(settled["decision"]["via"], "browser")
         self.assertEqual(settled["decision"]["by"], "sid")
 
     def test_disabling_and_revoking_end_what_is_open(self):
@@ -279,11 +287,26 @@ class AuthorityTest(ServerTest):
         name = person.get("/v1/me")["name"]
         wrong = person.post(f"/v1/users/{name}/password", {"current": "not it at all", "password": "another good phrase"})
         self.assertEqual(wrong.status, 403, wrong)
-        self.assertStatus(person.post(f"/v1/users/{name}/password", {"password": "another good phrase"}), 403)
+        self.assertStatus(person.post(f"/v1/users/{name}/password", {"password": "another good phrase"}), 400,
+                          "invalid_argument", "current")
+        # A key is no proof that the person sits there either.
+        keyed = self.server.client(self.server.new_key("approver", name)["key"])
+        self.assertIn(keyed.post(f"/v1/users/{name}/password", {"password": "another good phrase"}).status, (400, 403))
         self.assertStatus(person.post(f"/v1/users/{name}/password",
                                       {"current": PASSWORD, "password": "another good phrase"}), 200)
         self.assertEqual(self.server.client().post("/v1/session", {"name": name, "password": PASSWORD}).status, 401)
         self.assertStatus(self.server.sign_in(name, "another good phrase").get("/v1/me"), 200)
+
+    def test_X4_wrong_credentials_of_an_address_do_not_lock_the_right_ones_out(self):
+        """Agents and people share addresses (one host, one proxy): an agent must not be able to silence the approvers."""
+        with Server() as server:
+            ann = server.actor("approver", "ann")
+            guesser = server.client("hp_admin_" + "B" * 43)
+            statuses = {guesser.get("/v1/me").status for _ in range(100)}
+            self.assertLessEqual(statuses, {401, 429})
+            bob = server.actor("approver", "bob")
+            self.assertStatus(bob.get("/v1/me"), 200)
+            self.assertStatus(ann.get("/v1/me"), 200)
 
     def test_exclude_requester_keeps_the_owner_and_the_user_out(self):
         owned = self.server.actor("agent", "owned-bot", owner="ann")

@@ -68,7 +68,9 @@ std::string_view Authenticator::cookie_name(bool is_tls) {
     return is_tls ? "__Host-holdpoint_session" : "holdpoint_session";
 }
 
-void Authenticator::count_failure(const std::string& peer) { failures_.take(peer, clock_.now().ms); }
+void Authenticator::count_failure(const std::string& peer) {
+    failures_.take(peer, clock_.now().ms);
+}
 
 std::optional<Error> Authenticator::check_failures(const std::string& peer) {
     if (const std::optional<int> seconds = failures_.blocked(peer, clock_.now().ms))
@@ -143,15 +145,13 @@ void Authenticator::authenticate(const http::Request& request, Done done) {
         return done(limited(*wait));
     Result<Credential> credential = read_credential(request);
     if (!credential) {
+        const std::optional<Error> blocked = check_failures(request.peer);
         if (request.has_header("authorization")) count_failure(request.peer);
-        return done(credential.error());
+        return done(blocked.value_or(credential.error()));
     }
     const auto known = known_.find(credential->hash);
     if (known != known_.end() && now_ms < known->second.until_ms)
         return done(admit(request, known->second.caller));
-    // Guessing is stopped before it costs a look-up; a credential known to be good is not stopped.
-    if (std::optional<Error> blocked = check_failures(request.peer)) return done(*blocked);
-
     // The request outlives this call: its owner keeps it until `done`.
     ask_store(std::move(*credential), request.peer,
               [this, &request, done = std::move(done)](Result<Caller> caller) mutable {
@@ -168,8 +168,12 @@ void Authenticator::ask_store(Credential credential, std::string peer, Done done
     auto finish = [this, credential, peer = std::move(peer),
                    done = std::move(done)](Result<service::Authenticated> found) mutable {
         if (!found) {
-            if (found.error().code == ErrorCode::unauthenticated) count_failure(peer);
-            return done(found.error());
+            if (found.error().code != ErrorCode::unauthenticated) return done(found.error());
+            // Only wrong credentials are slowed down. Agents and people share addresses: whoever
+            // guesses must not lock out somebody who has the right key.
+            const std::optional<Error> blocked = check_failures(peer);
+            count_failure(peer);
+            return done(blocked.value_or(found.error()));
         }
         Caller caller = to_caller(std::move(*found), credential.hash, credential.is_cookie);
         std::int64_t until_ms = clock_.now().ms + memory_ms;
@@ -187,10 +191,10 @@ void Authenticator::recheck(const Caller& caller, std::move_only_function<void(b
         return is_cookie ? service::authenticate_session(tx, hash, now)
                          : service::authenticate_key(tx, hash, now);
     };
-    store_.run(std::move(work), [done = std::move(done)](
-                                    Result<service::Authenticated> found) mutable {
-        done(found.has_value());
-    });
+    store_.run(std::move(work),
+               [done = std::move(done)](Result<service::Authenticated> found) mutable {
+                   done(found.has_value());
+               });
 }
 
 }  // namespace holdpoint::auth

@@ -146,12 +146,13 @@ void Api::decide_as_alias(const CallPtr& call, const std::string& id_text,
 
 void Api::alias_approve(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call, true);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, true)) return;
     json::Fields fields(*body, "");
     core::DecisionCommand command;
     command.kind = core::DecisionKind::approve;
-    if (const json::value* changed = fields.any("modifiedArguments"); changed && !changed->is_null()) {
+    if (const json::value* changed = fields.any("modifiedArguments");
+        changed && !changed->is_null()) {
         if (!changed->is_object()) fields.refuse("modifiedArguments", "must be an object");
         command.kind = core::DecisionKind::modify;
         command.replacement.text = json::canonical(*changed);
@@ -166,8 +167,8 @@ void Api::alias_reject(const CallPtr& call) {
     wire::Query query(call->request.query);
     const std::optional<std::string> in_query = query.text("reason", 4000);
     if (Result<void> ok = query.finish(); !ok) return respond_error(call, ok.error());
-    const std::optional<json::value> body = read_body(call, true);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, true)) return;
     json::Fields fields(*body, "");
     core::DecisionCommand command;
     command.kind = core::DecisionKind::reject;
@@ -180,10 +181,11 @@ void Api::alias_reject(const CallPtr& call) {
 
 void Api::alias_agent_approve(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     json::Fields fields(*body, "");
-    const std::string id = fields.required_text("approvalId", {.min = 1, .max = 100, .is_one_line = true});
+    const std::string id =
+        fields.required_text("approvalId", {.min = 1, .max = 100, .is_one_line = true});
     const std::optional<bool> is_approved = fields.boolean("approved");
     if (!is_approved && !fields.has_failed()) fields.refuse("approved", "is missing");
     const std::string reason = fields.text("reason", {.max = 4000}).value_or("");

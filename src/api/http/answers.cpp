@@ -5,7 +5,7 @@
 
 namespace holdpoint::api {
 
-http::Response render(const Shape& shape, 
+http::Response render(const Shape& shape,
                       const std::vector<std::shared_ptr<const core::Request>>& requests) {
     http::Response response;
     response.status = shape.status;
@@ -13,7 +13,8 @@ http::Response render(const Shape& shape,
     if (!shape.batch) {
         response.body = wire::to_json(*requests.front());
         if (shape.status == 201)
-            response.headers.emplace_back("Location", "/v1/requests/" + requests.front()->id.text());
+            response.headers.emplace_back("Location",
+                                          "/v1/requests/" + requests.front()->id.text());
         return response;
     }
     response.body = "{\"id\":\"" + shape.batch->text() + "\",\"requests\":[";
@@ -30,7 +31,8 @@ http::Response render(const Shape& shape,
 void respond_decided(const CallPtr& call, const Result<service::Decided>& decided) {
     if (!decided) return respond_error(call, decided.error());
     if (decided->refusal)
-        return call->exchange->respond(wire::to_response(*decided->refusal, decided->request.get()));
+        return call->exchange->respond(
+            wire::to_response(*decided->refusal, decided->request.get()));
     http::Response response = render({}, {decided->request});
     if (decided->is_replay) response.headers.emplace_back("Idempotency-Replayed", "true");
     call->exchange->respond(std::move(response));

@@ -162,25 +162,29 @@ json::Limits Api::decision_limits() const {
     return limits;
 }
 
-std::optional<json::value> Api::read_body(const CallPtr& call, bool may_be_empty) {
-    return read_body(call, may_be_empty, options_.json);
+bool Api::read_body(const CallPtr& call, Body& body, bool may_be_empty) {
+    return read_body(call, body, may_be_empty, options_.json);
 }
 
-std::optional<json::value> Api::read_body(const CallPtr& call, bool may_be_empty,
-                                          const json::Limits& limits) {
+bool Api::read_body(const CallPtr& call, Body& body, bool may_be_empty,
+                    const json::Limits& limits) {
     const http::Request& request = call->request;
-    if (request.body.empty() && may_be_empty) return json::object{};
+    if (request.body.empty() && may_be_empty) {
+        body.value.emplace(json::object{});
+        return true;
+    }
     if (!is_json(request.header("content-type"))) {
         call->exchange->respond(wire::to_response(
             {ErrorCode::unsupported_media_type, "send `Content-Type: application/json`"}));
-        return std::nullopt;
+        return false;
     }
-    Result<json::value> body = json::parse(request.body, limits);
-    if (!body) {
-        call->exchange->respond(wire::to_response(body.error()));
-        return std::nullopt;
+    Result<json::value> parsed = json::parse(request.body, limits, &body.memory);
+    if (!parsed) {
+        call->exchange->respond(wire::to_response(parsed.error()));
+        return false;
     }
-    return std::move(*body);
+    body.value.emplace(std::move(*parsed));
+    return true;
 }
 
 std::optional<RequestId> Api::read_request_id(const CallPtr& call) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/json/monotonic_resource.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,16 +26,16 @@
 namespace holdpoint::api {
 
 /// Runs something slow elsewhere and its second part back on the network thread.
-using Offload = std::function<void(std::move_only_function<void()> work,
-                                   std::move_only_function<void()> then)>;
+using Offload =
+    std::function<void(std::move_only_function<void()> work, std::move_only_function<void()> then)>;
 
 struct ApiOptions {
-    std::int64_t pending_max = 10'000;     ///< per agent
-    std::int64_t wait_ms_max = 300'000;    ///< of one long-poll
+    std::int64_t pending_max = 10'000;   ///< per agent
+    std::int64_t wait_ms_max = 300'000;  ///< of one long-poll
     std::int64_t session_ms = 12 * 3'600'000LL;
     std::int64_t link_ms = 600'000;
     json::Limits json;
-    std::string base_url;  ///< for sign-in links
+    std::string base_url;          ///< for sign-in links
     bool is_behind_proxy = false;  ///< believe X-Forwarded-For and X-Forwarded-Proto
     auth::Authenticator::Options auth;
 };
@@ -48,6 +49,16 @@ struct Call {
     Timestamp now;
 };
 using CallPtr = std::shared_ptr<Call>;
+
+/// A parsed body and the memory it lives in: most bodies fit into it without an allocation. What
+/// is needed longer than the handler's own frame is copied out.
+struct Body {
+    unsigned char buffer[8192];
+    boost::json::monotonic_resource memory{buffer, sizeof buffer};
+    std::optional<json::value> value;
+
+    const json::value& operator*() const { return *value; }
+};
 
 /// How an answer that shows requests looks.
 struct Shape {
@@ -139,10 +150,9 @@ class Api {
     const Route* find(const http::Request& request, std::string& id, std::string& allowed) const;
     void admit(const Route& route, const CallPtr& call);
 
-    /// Parses the body; answers the error itself and returns nothing when it is wrong.
-    std::optional<json::value> read_body(const CallPtr& call, bool may_be_empty = false);
-    std::optional<json::value> read_body(const CallPtr& call, bool may_be_empty,
-                                         const json::Limits& limits);
+    /// Parses the body; answers the error itself and returns false when it is wrong.
+    bool read_body(const CallPtr& call, Body& body, bool may_be_empty = false);
+    bool read_body(const CallPtr& call, Body& body, bool may_be_empty, const json::Limits& limits);
     /// A decision may carry a file as one long string.
     json::Limits decision_limits() const;
     std::optional<RequestId> read_request_id(const CallPtr& call);
@@ -157,10 +167,9 @@ class Api {
     void answer_when_settled(const CallPtr& call, std::vector<RequestId> ids, std::int64_t wait_ms,
                              Shape shape);
     void open_session(const CallPtr& call, service::Authenticated found, const auth::Secret& token);
-    void sign_in_with_password(
-        const CallPtr& call, const std::string& name, const std::string& password,
-        store::Session session,
-        std::move_only_function<void(Result<service::Authenticated>)> done);
+    void sign_in_with_password(const CallPtr& call, const std::string& name,
+                               const std::string& password, store::Session session,
+                               std::move_only_function<void(Result<service::Authenticated>)> done);
     void set_user_disabled(const CallPtr& call, bool is_disabled);
     /// After an identity changed: caches are dropped, streams of dead credentials closed.
     void identity_changed();

@@ -10,12 +10,14 @@ namespace {
 
 /// A person at a screen decides on what they saw; a page that cannot say what it showed is too old
 /// or not ours. Scripts with a key may leave the digest out.
-std::optional<Error> check_digest(const auth::Caller& caller, const core::DecisionCommand& command) {
+std::optional<Error> check_digest(const auth::Caller& caller,
+                                  const core::DecisionCommand& command) {
     if (!caller.is_cookie || !command.digest.empty()) return std::nullopt;
     return Error{ErrorCode::invalid_argument, "is missing", "digest"};
 }
 
-void append_result(std::string& out, const std::string& id, const Result<service::Decided>& decided) {
+void append_result(std::string& out, const std::string& id,
+                   const Result<service::Decided>& decided) {
     std::string body;
     int status = 200;
     if (decided && !decided->refusal) {
@@ -38,8 +40,8 @@ void Api::decide(const CallPtr& call) {
     if (!has_no_query(call)) return;
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
-    const std::optional<json::value> body = read_body(call, false, decision_limits());
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, false, decision_limits())) return;
     Result<core::DecisionCommand> command = wire::parse_decision(*body);
     if (!command) return respond_error(call, command.error());
     if (const std::optional<Error> wrong = check_digest(call->caller, *command))
@@ -56,8 +58,8 @@ void Api::decide(const CallPtr& call) {
 
 void Api::decide_many(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call, false, decision_limits());
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, false, decision_limits())) return;
     Result<std::vector<wire::BulkDecision>> decisions = wire::parse_decisions(*body);
     if (!decisions) return respond_error(call, decisions.error());
 
@@ -71,11 +73,13 @@ void Api::decide_many(const CallPtr& call) {
         std::vector<Judged> results;
         for (const wire::BulkDecision& decision : decisions) {
             const std::optional<RequestId> id = RequestId::parse(decision.id);
-            Result<service::Decided> decided = Error{ErrorCode::not_found, "no request has this id"};
+            Result<service::Decided> decided =
+                Error{ErrorCode::not_found, "no request has this id"};
             if (id && decision.command) {
                 const std::optional<Error> wrong = check_digest(caller, *decision.command);
-                decided = wrong ? Result<service::Decided>(*wrong)
-                                : service::decide(tx, {*id, *decision.command, caller.actor, {}, now});
+                decided =
+                    wrong ? Result<service::Decided>(*wrong)
+                          : service::decide(tx, {*id, *decision.command, caller.actor, {}, now});
             } else if (!decision.command) {
                 decided = decision.command.error();
             }
@@ -102,14 +106,12 @@ void Api::extend(const CallPtr& call) {
     if (!has_no_query(call)) return;
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     const Result<std::int64_t> ms = wire::parse_extend(*body);
     if (!ms) return respond_error(call, ms.error());
-    store_.run([id = *id, ms = *ms, actor = call->caller.actor,
-                now = call->now](store::Transaction& tx) {
-                   return service::extend(tx, id, ms, actor, now);
-               },
+    store_.run([id = *id, ms = *ms, actor = call->caller.actor, now = call->now](
+                   store::Transaction& tx) { return service::extend(tx, id, ms, actor, now); },
                [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 

@@ -123,9 +123,9 @@ void EventStreams::start(http::Exchange& exchange, const auth::Caller& caller,
     http::Response head;
     head.content_type = "text/event-stream";
     head.headers.emplace_back("X-Accel-Buffering", "no");
-    const auto stream = std::make_shared<EventStream>(*this, exchange.start_stream(std::move(head)),
-                                                      caller,
-                                                      service::visible_to(caller.actor, std::move(filter)));
+    const auto stream =
+        std::make_shared<EventStream>(*this, exchange.start_stream(std::move(head)), caller,
+                                      service::visible_to(caller.actor, std::move(filter)));
     streams_.insert(stream);
     stream->open();
     if (after) stream->replay_after(*after);

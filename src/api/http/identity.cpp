@@ -49,7 +49,8 @@ std::string user_json(const Principal& user) {
     return out;
 }
 
-std::string key_json(const store::Key& key, const Principal& principal, std::string_view secret = {}) {
+std::string key_json(const store::Key& key, const Principal& principal,
+                     std::string_view secret = {}) {
     std::string out;
     ObjectWriter writer(out);
     writer.word("id", key.id.text());
@@ -108,8 +109,8 @@ void Api::me(const CallPtr& call) {
 
 void Api::create_key(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     Fields fields(*body, "");
     service::KeySpec spec;
     const std::optional<std::string> role =
@@ -163,8 +164,8 @@ void Api::list_keys(const CallPtr& call) {
 
 void Api::revoke_key(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call, true);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, true)) return;
     if (Result<void> ok = Fields(*body, "").finish(); !ok) return respond_error(call, ok.error());
     const std::optional<KeyId> id = KeyId::parse(call->id);
     if (!id) return respond_error(call, {ErrorCode::not_found, "no key has this id"});
@@ -181,8 +182,8 @@ void Api::revoke_key(const CallPtr& call) {
 
 void Api::create_user(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     Fields fields(*body, "");
     Principal user;
     user.id = PrincipalId::fresh(call->now);
@@ -225,8 +226,8 @@ void Api::list_users(const CallPtr& call) {
 
 void Api::set_password(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     Fields fields(*body, "");
     const std::string password = fields.required_text("password", password_rule);
     const std::optional<std::string> current = fields.text("current", {.max = 1000});
@@ -234,14 +235,15 @@ void Api::set_password(const CallPtr& call) {
     const std::string name = call->id;
     const bool is_own = name == call->caller.actor.name;
     if (call->caller.role != Role::admin && !is_own)
-        return respond_error(call, {ErrorCode::permission_denied,
-                                    "only an admin sets somebody else's password"});
-    // Whoever finds an open browser must not be able to lock its owner out.
-    if (is_own && call->caller.is_cookie && !current)
-        return respond_error(call, {ErrorCode::invalid_argument, "is missing", "current"});
+        return respond_error(
+            call, {ErrorCode::permission_denied, "only an admin sets somebody else's password"});
+    // Whoever finds an open browser or a key must not be able to lock its owner out.
+    const bool must_prove = is_own && (call->caller.is_cookie || call->caller.role != Role::admin);
 
-    auto on_user = [this, call, name, password, current](Result<Principal> user) {
+    auto on_user = [this, call, name, password, current, must_prove](Result<Principal> user) {
         if (!user) return respond_error(call, user.error());
+        if (must_prove && !current && !user->password_hash.empty())
+            return respond_error(call, {ErrorCode::invalid_argument, "is missing", "current"});
         struct Work {
             bool is_current = true;
             Result<std::string> hash = Error{};
@@ -260,12 +262,14 @@ void Api::set_password(const CallPtr& call) {
                                                 "the current password is wrong", "current"});
                 }
                 if (!outcome->hash) return respond_error(call, outcome->hash.error());
-                store_.run([name, hash = *outcome->hash](
-                               store::Transaction& tx) { return service::set_password(tx, name, hash); },
-                           [this, call](Result<Principal> saved) {
-                               if (saved) identity_changed();
-                               respond_user(call, saved);
-                           });
+                store_.run(
+                    [name, hash = *outcome->hash](store::Transaction& tx) {
+                        return service::set_password(tx, name, hash);
+                    },
+                    [this, call](Result<Principal> saved) {
+                        if (saved) identity_changed();
+                        respond_user(call, saved);
+                    });
             });
     };
     store_.run([name](store::Transaction& tx) { return service::find_user(tx, name); },
@@ -274,8 +278,8 @@ void Api::set_password(const CallPtr& call) {
 
 void Api::set_user_disabled(const CallPtr& call, bool is_disabled) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call, true);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, true)) return;
     if (Result<void> ok = Fields(*body, "").finish(); !ok) return respond_error(call, ok.error());
     store_.run([name = call->id, is_disabled](
                    store::Transaction& tx) { return service::set_disabled(tx, name, is_disabled); },
@@ -290,8 +294,8 @@ void Api::enable_user(const CallPtr& call) { set_user_disabled(call, false); }
 
 void Api::set_groups(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     Fields fields(*body, "");
     std::optional<std::vector<std::string>> groups = read_groups(fields);
     if (!groups && !fields.has_failed()) fields.refuse("groups", "is missing");
@@ -304,10 +308,12 @@ void Api::set_groups(const CallPtr& call) {
                });
 }
 
-void Api::open_session(const CallPtr& call, service::Authenticated found, const auth::Secret& token) {
+void Api::open_session(const CallPtr& call, service::Authenticated found,
+                       const auth::Secret& token) {
     http::Response response;
     response.status = 201;
-    response.body = session_json(found.principal.name, found.principal.role, found.csrf, found.expires_at);
+    response.body =
+        session_json(found.principal.name, found.principal.role, found.csrf, found.expires_at);
     response.headers.emplace_back(
         "Set-Cookie", cookie(call->request.is_tls, token.text, options_.session_ms / 1000));
     spdlog::info("`{}` signed in from {}", found.principal.name, call->request.peer);
@@ -316,14 +322,16 @@ void Api::open_session(const CallPtr& call, service::Authenticated found, const 
 
 void Api::sign_in(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    if (const std::optional<Error> blocked = authenticator_.check_failures(call->request.peer))
+    // Counted apart from wrong keys: an agent on the same host must not lock people out.
+    const std::string counted_as = "sign-in " + call->request.peer;
+    if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     // A page elsewhere must not sign somebody in as somebody else.
     const std::string_view site = call->request.header("sec-fetch-site");
     if (!site.empty() && site != "same-origin" && site != "none")
         return respond_error(call, {ErrorCode::permission_denied, "cross-site call refused"});
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     Fields fields(*body, "");
     const std::optional<std::string> link = fields.text("link", {.min = 1, .max = 200});
     const std::optional<std::string> name = fields.text("name", name_rule);
@@ -340,9 +348,9 @@ void Api::sign_in(const CallPtr& call) {
     session.created_at = call->now;
     session.expires_at = call->now + options_.session_ms;
     session.address = call->request.peer;
-    auto done = [this, call, token](Result<service::Authenticated> found) {
+    auto done = [this, call, token, counted_as](Result<service::Authenticated> found) {
         if (found) return open_session(call, std::move(*found), token);
-        authenticator_.count_failure(call->request.peer);
+        authenticator_.count_failure(counted_as);
         respond_error(call, found.error());
     };
     if (link)
@@ -352,15 +360,16 @@ void Api::sign_in(const CallPtr& call) {
             },
             std::move(done));
     if (const std::optional<int> wait = sign_ins_.take(*name, call->now.ms))
-        return respond_error(call, {ErrorCode::rate_limited, "too many sign-ins as this user", "", *wait});
+        return respond_error(
+            call, {ErrorCode::rate_limited, "too many sign-ins as this user", "", *wait});
     sign_in_with_password(call, *name, *password, std::move(session), std::move(done));
 }
 
-void Api::sign_in_with_password(const CallPtr& call, const std::string& name,
-                                const std::string& password, store::Session session,
-                                std::move_only_function<void(Result<service::Authenticated>)> done) {
-    auto on_user = [this, password, session, done = std::move(done)](
-                       Result<std::optional<Principal>> user) mutable {
+void Api::sign_in_with_password(
+    const CallPtr& call, const std::string& name, const std::string& password,
+    store::Session session, std::move_only_function<void(Result<service::Authenticated>)> done) {
+    auto on_user = [this, password, session,
+                    done = std::move(done)](Result<std::optional<Principal>> user) mutable {
         if (!user) return done(user.error());
         const auto is_right = std::make_shared<bool>(false);
         auto check = [is_right, password, user = *user] {
@@ -373,8 +382,8 @@ void Api::sign_in_with_password(const CallPtr& call, const std::string& name,
             if (!*is_right)
                 return done(Error{ErrorCode::unauthenticated, "the name or the password is wrong"});
             session.principal = user->id;
-            auto save = [session, user = *user](
-                            store::Transaction& tx) -> Result<service::Authenticated> {
+            auto save = [session,
+                         user = *user](store::Transaction& tx) -> Result<service::Authenticated> {
                 if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
                 return service::Authenticated{user, session.expires_at, session.csrf};
             };
@@ -392,29 +401,30 @@ void Api::get_session(const CallPtr& call) {
     const auth::Caller& caller = call->caller;
     if (!caller.is_cookie)
         return respond_error(call, {ErrorCode::not_found, "a key has no session"});
-    respond_json(call, session_json(caller.actor.name, caller.role, caller.csrf, caller.expires_at));
+    respond_json(call,
+                 session_json(caller.actor.name, caller.role, caller.csrf, caller.expires_at));
 }
 
 void Api::sign_out(const CallPtr& call) {
     if (!has_no_query(call)) return;
     if (!call->caller.is_cookie)
         return respond_error(call, {ErrorCode::not_found, "a key has no session"});
-    store_.run([hash = call->caller.credential](
-                   store::Transaction& tx) { return tx.drop_session(hash); },
-               [this, call](Result<void> dropped) {
-                   if (!dropped) return respond_error(call, dropped.error());
-                   identity_changed();
-                   http::Response response;
-                   response.body = "{}";
-                   response.headers.emplace_back("Set-Cookie", cookie(call->request.is_tls, "", 0));
-                   call->exchange->respond(std::move(response));
-               });
+    store_.run(
+        [hash = call->caller.credential](store::Transaction& tx) { return tx.drop_session(hash); },
+        [this, call](Result<void> dropped) {
+            if (!dropped) return respond_error(call, dropped.error());
+            identity_changed();
+            http::Response response;
+            response.body = "{}";
+            response.headers.emplace_back("Set-Cookie", cookie(call->request.is_tls, "", 0));
+            call->exchange->respond(std::move(response));
+        });
 }
 
 void Api::create_link(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::optional<json::value> body = read_body(call, true);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, true)) return;
     Fields fields(*body, "");
     const std::string name = fields.text("name", name_rule).value_or(call->caller.actor.name);
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());

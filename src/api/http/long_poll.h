@@ -17,9 +17,8 @@ class LongPolls {
   public:
     /// Makes the final answer. Given the settled request when the wait was for one and the commit
     /// brought it; null when the time is over or several were awaited: read the store then.
-    using Answer =
-        std::move_only_function<void(std::shared_ptr<http::Exchange>,
-                                     const std::shared_ptr<const core::Request>&)>;
+    using Answer = std::move_only_function<void(std::shared_ptr<http::Exchange>,
+                                                const std::shared_ptr<const core::Request>&)>;
     class Poll;
 
     LongPolls(service::Waiters& waiters, Timers& timers) : waiters_(waiters), timers_(timers) {}

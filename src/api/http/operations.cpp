@@ -61,7 +61,8 @@ void Api::health(const CallPtr& call) { respond_json(call, "{\"status\":\"ok\"}"
 
 void Api::ready(const CallPtr& call) {
     if (!is_ready_)
-        return respond_error(call, {ErrorCode::unavailable, "the server is starting or stopping", "", 1});
+        return respond_error(call,
+                             {ErrorCode::unavailable, "the server is starting or stopping", "", 1});
     // Ready means that the store answers, not only that the process lives.
     store_.run([](store::Transaction& tx) { return tx.last_event(); },
                [call](Result<std::int64_t> answered) {
@@ -86,7 +87,8 @@ void Api::metrics(const CallPtr& call) {
     authenticator_.authenticate(call->request, [call, respond](Result<auth::Caller> caller) {
         if (!caller) return respond_error(call, caller.error());
         if (!auth::may(caller->role, auth::Need::audit))
-            return respond_error(call, {ErrorCode::permission_denied, "only an auditor or admin may read this"});
+            return respond_error(
+                call, {ErrorCode::permission_denied, "only an auditor or admin may read this"});
         respond();
     });
 }

@@ -52,7 +52,8 @@ core::Actor viewer(const core::Actor& actor) {
 }
 
 /// The last event a client has seen, from the header or, for browsers' first connection, the query.
-Result<std::optional<std::int64_t>> parse_last_event(std::string_view text, std::string_view field) {
+Result<std::optional<std::int64_t>> parse_last_event(std::string_view text,
+                                                     std::string_view field) {
     if (text.empty()) return std::nullopt;
     std::int64_t seq = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seq);
@@ -63,8 +64,8 @@ Result<std::optional<std::int64_t>> parse_last_event(std::string_view text, std:
 
 }  // namespace
 
-void Api::answer_when_settled(const CallPtr& call, std::vector<RequestId> ids,
-                              std::int64_t wait_ms, Shape shape) {
+void Api::answer_when_settled(const CallPtr& call, std::vector<RequestId> ids, std::int64_t wait_ms,
+                              Shape shape) {
     const core::Actor who = viewer(call->caller.actor);
     store::Store& store = store_;
     // Subscribed first, read second: a decision that comes in between is seen by one or the other.
@@ -90,14 +91,15 @@ void Api::answer_when_settled(const CallPtr& call, std::vector<RequestId> ids,
             requests = Error{ErrorCode::unavailable, "the server is stopping; ask again", "", 1};
         }
         const std::shared_ptr<http::Exchange> exchange = poll->take();
-        exchange->respond(requests ? render(shape, *requests) : wire::to_response(requests.error()));
+        exchange->respond(requests ? render(shape, *requests)
+                                   : wire::to_response(requests.error()));
     };
     store_.run(std::move(read), std::move(done));
 }
 
 void Api::submit(const CallPtr& call) {
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     Result<core::Proposal> proposal = wire::parse_proposal(*body, "");
     if (!proposal) return respond_error(call, proposal.error());
     std::vector<core::Proposal> proposals;
@@ -106,8 +108,8 @@ void Api::submit(const CallPtr& call) {
 }
 
 void Api::submit_batch(const CallPtr& call) {
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     Result<std::vector<core::Proposal>> proposals = wire::parse_batch(*body);
     if (!proposals) return respond_error(call, proposals.error());
     propose(call, std::move(*proposals), BatchId::fresh(call->now));
@@ -115,7 +117,8 @@ void Api::submit_batch(const CallPtr& call) {
 
 void Api::propose(const CallPtr& call, std::vector<core::Proposal> proposals,
                   std::optional<BatchId> batch) {
-    const Result<std::int64_t> wait_ms = wire::parse_wait(call->request.query, options_.wait_ms_max);
+    const Result<std::int64_t> wait_ms =
+        wire::parse_wait(call->request.query, options_.wait_ms_max);
     if (!wait_ms) return respond_error(call, wait_ms.error());
     std::optional<service::Idempotency> idempotency = read_idempotency(call);
     if (!idempotency) return;
@@ -144,7 +147,8 @@ void Api::propose(const CallPtr& call, std::vector<core::Proposal> proposals,
 }
 
 void Api::get_request(const CallPtr& call) {
-    const Result<std::int64_t> wait_ms = wire::parse_wait(call->request.query, options_.wait_ms_max);
+    const Result<std::int64_t> wait_ms =
+        wire::parse_wait(call->request.query, options_.wait_ms_max);
     if (!wait_ms) return respond_error(call, wait_ms.error());
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
@@ -158,7 +162,8 @@ void Api::get_request(const CallPtr& call) {
 }
 
 void Api::get_batch(const CallPtr& call) {
-    const Result<std::int64_t> wait_ms = wire::parse_wait(call->request.query, options_.wait_ms_max);
+    const Result<std::int64_t> wait_ms =
+        wire::parse_wait(call->request.query, options_.wait_ms_max);
     if (!wait_ms) return respond_error(call, wait_ms.error());
     const std::optional<BatchId> id = BatchId::parse(call->id);
     const Error unknown{ErrorCode::not_found, "no batch has this id"};
@@ -217,44 +222,41 @@ void Api::cancel(const CallPtr& call) {
     if (!has_no_query(call)) return;
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
-    const std::optional<json::value> body = read_body(call, true);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body, true)) return;
     const Result<std::string> reason = wire::parse_cancel(*body);
     if (!reason) return respond_error(call, reason.error());
-    store_.run(
-        [id = *id, reason = *reason, actor = call->caller.actor, now = call->now](
-            store::Transaction& tx) { return service::cancel(tx, id, reason, actor, now); },
-        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    store_.run([id = *id, reason = *reason, actor = call->caller.actor, now = call->now](
+                   store::Transaction& tx) { return service::cancel(tx, id, reason, actor, now); },
+               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::report(const CallPtr& call) {
     if (!has_no_query(call)) return;
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
-    const std::optional<json::value> body = read_body(call);
-    if (!body) return;
+    Body body;
+    if (!read_body(call, body)) return;
     const Result<core::Report> report = wire::parse_report(*body);
     if (!report) return respond_error(call, report.error());
-    store_.run(
-        [id = *id, report = *report, actor = call->caller.actor, now = call->now](
-            store::Transaction& tx) { return service::report(tx, id, report, actor, now); },
-        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    store_.run([id = *id, report = *report, actor = call->caller.actor, now = call->now](
+                   store::Transaction& tx) { return service::report(tx, id, report, actor, now); },
+               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::events(const CallPtr& call) {
     wire::Query query(call->request.query);
     store::ListFilter filter = wire::read_filter(query);
     const std::string last_in_query = query.text("last_event_id").value_or("");
-    if (Result<void> ok = query.finish(); !ok)
-        return respond_error(call, ok.error());
+    if (Result<void> ok = query.finish(); !ok) return respond_error(call, ok.error());
     const std::string_view header = call->request.header("last-event-id");
     const Result<std::optional<std::int64_t>> after =
         header.empty() ? parse_last_event(last_in_query, "last_event_id")
                        : parse_last_event(header, "Last-Event-ID");
     if (!after) return respond_error(call, after.error());
     if (is_stopping_)
-        return call->exchange->respond(
-            wire::to_response({ErrorCode::unavailable, "the server is stopping; ask again", "", 1}));
+        return call->exchange->respond(wire::to_response(
+            {ErrorCode::unavailable, "the server is stopping; ask again", "", 1}));
     streams_.start(*call->exchange, call->caller, std::move(filter), *after);
 }
 

@@ -87,7 +87,9 @@ http::Response to_response(const Error& error, const core::Request* request) {
     return response;
 }
 
-std::string engine_error(int, std::string_view code, std::string_view message) {
+std::string engine_error(int status, std::string_view code, std::string_view message) {
+    // A body that never comes is malformed to a client; the status says the rest.
+    if (status == 408) code = to_string(ErrorCode::invalid_argument);
     std::string out = "{\"error\":";
     ObjectWriter writer(out);
     writer.word("code", code);

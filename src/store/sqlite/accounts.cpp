@@ -134,7 +134,7 @@ Result<std::optional<Timestamp>> SqliteTransaction::next_due() {
 }
 
 Result<void> SqliteTransaction::shift_deadlines(std::int64_t ms) {
-    seen_.clear();
+    recent_.clear();
     Using update(
         database_.cached("UPDATE request INDEXED BY request_standing SET next_at=next_at+?1,"
                          " expires_at=expires_at+?1, version=version+1 WHERE outcome=0"));
@@ -174,7 +174,7 @@ Result<std::vector<StoredEvent>> SqliteTransaction::events_of(const RequestId& i
     const Result<RequestPointer> loaded = load(id);
     if (!loaded) return loaded.error();
     std::vector<StoredEvent> events;
-    for (std::int64_t seq = seen(id)->last_event; seq > 0;) {
+    for (std::int64_t seq = recent_.find(id)->last_event; seq > 0;) {
         Using row(event_by_seq_);
         row->bind(1, seq);
         if (!row->step()) return database_.fault() != 0 ? failed() : damaged("event");

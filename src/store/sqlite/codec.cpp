@@ -33,6 +33,32 @@ void append_quoted(std::string& out, std::string_view text) {
     out += '"';
 }
 
+void append_number(std::string& out, std::int64_t number) {
+    char buffer[24];
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
+    out.append(buffer, end);
+}
+
+template <class Number>
+bool read_number(const bj::value& value, Number& out) {
+    const std::int64_t* number = value.if_int64();
+    if (!number || *number < std::numeric_limits<Number>::min() ||
+        *number > std::numeric_limits<Number>::max())
+        return false;
+    out = static_cast<Number>(*number);
+    return true;
+}
+
+template <class Word>
+bool read_word(const bj::value& value, Word& out) {
+    const bj::string* text = value.if_string();
+    if (!text) return false;
+    const std::optional<Word> word = core::parse_word<Word>({text->data(), text->size()});
+    if (!word) return false;
+    out = *word;
+    return true;
+}
+
 /// Writes one object, member by member.
 class ObjectWriter {
   public:
@@ -51,9 +77,7 @@ class ObjectWriter {
     }
     void add(std::string_view key, std::int64_t number) {
         name(key);
-        char buffer[24];
-        const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
-        out_.append(buffer, end);
+        append_number(out_, number);
     }
     void add_flag(std::string_view key, bool flag) {
         name(key);
@@ -107,11 +131,7 @@ class ObjectReader {
     template <class Number>
     void read(std::string_view key, Number& out) {
         const bj::value* value = find(key);
-        const std::int64_t* number = value ? value->if_int64() : nullptr;
-        if (!number || *number < std::numeric_limits<Number>::min() ||
-            *number > std::numeric_limits<Number>::max())
-            return miss();
-        out = static_cast<Number>(*number);
+        if (!value || !read_number(*value, out)) miss();
     }
     void read(std::string_view key, bool& out) {
         const bj::value* value = find(key);
@@ -122,11 +142,7 @@ class ObjectReader {
     template <class Word>
     void read_word(std::string_view key, Word& out) {
         const bj::value* value = find(key);
-        const bj::string* text = value ? value->if_string() : nullptr;
-        if (!text) return miss();
-        const std::optional<Word> word = core::parse_word<Word>({text->data(), text->size()});
-        if (!word) return miss();
-        out = *word;
+        if (!value || !sqlite::read_word(*value, out)) miss();
     }
     void read(std::string_view key, std::vector<std::string>& out) {
         const bj::value* value = find(key);
@@ -165,12 +181,87 @@ Result<void> parse_with(std::string_view text, std::string_view what, Read read)
     return {};
 }
 
+/// Writes one array, item by item.
+class ArrayWriter {
+  public:
+    explicit ArrayWriter(std::string& out) : out_(out) { out_ += '['; }
+
+    void next() {
+        if (!is_first_) out_ += ',';
+        is_first_ = false;
+    }
+    void add(std::string_view text) {
+        next();
+        append_quoted(out_, text);
+    }
+    void add(std::int64_t number) {
+        next();
+        append_number(out_, number);
+    }
+    void add_flag(bool flag) {
+        next();
+        out_ += flag ? "true" : "false";
+    }
+    void add(const std::vector<std::string>& names) {
+        next();
+        append_names(out_, names);
+    }
+    void close() { out_ += ']'; }
+
+  private:
+    std::string& out_;
+    bool is_first_ = true;
+};
+
+/// Reads one array of an exact length, item by item.
+class ArrayReader {
+  public:
+    ArrayReader(const bj::value& value, std::size_t size) : array_(value.if_array()) {
+        is_whole_ = array_ && array_->size() == size;
+    }
+
+    const bj::value* next() { return is_whole_ ? &(*array_)[at_++] : nullptr; }
+    void read(std::string& out) {
+        const bj::value* value = next();
+        const bj::string* text = value ? value->if_string() : nullptr;
+        if (!text) return miss();
+        out.assign(text->data(), text->size());
+    }
+    template <class Number>
+    void read(Number& out) {
+        const bj::value* value = next();
+        if (!value || !read_number(*value, out)) miss();
+    }
+    void read(bool& out) {
+        const bj::value* value = next();
+        const bool* flag = value ? value->if_bool() : nullptr;
+        if (!flag) return miss();
+        out = *flag;
+    }
+    template <class Word>
+    void read_word(Word& out) {
+        const bj::value* value = next();
+        if (!value || !sqlite::read_word(*value, out)) miss();
+    }
+    void read(std::vector<std::string>& out) {
+        const bj::value* value = next();
+        if (!value || !ObjectReader::read_names(*value, out)) miss();
+    }
+    bool is_whole() const { return is_whole_ && at_ == array_->size(); }
+    void miss() { is_whole_ = false; }
+
+  private:
+    const bj::array* array_;
+    std::size_t at_ = 0;
+    bool is_whole_ = false;
+};
+
 bool read_line(const bj::value& value, core::RequirementLine& line) {
-    ObjectReader reader(value);
-    reader.read("group", line.group);
-    reader.read("people", line.people);
-    reader.read("quorum", line.quorum);
-    reader.read("have", line.have);
+    ArrayReader reader(value, 4);
+    reader.read(line.group);
+    reader.read(line.people);
+    reader.read(line.quorum);
+    reader.read(line.have);
     return reader.is_whole();
 }
 
@@ -185,79 +276,80 @@ bool read_lines(const bj::value* value, std::vector<core::RequirementLine>& line
 
 }  // namespace
 
+// Requirement and timing are in every row, so they are arrays, which take a third of the room.
+
 std::string encode(const core::Requirement& requirement) {
     std::string out;
-    out.reserve(192);
-    ObjectWriter object(out);
-    object.name("lines");
+    out.reserve(96);
+    ArrayWriter array(out);
+    array.next();
     out += '[';
     for (std::size_t i = 0; i < requirement.lines.size(); ++i) {
         const core::RequirementLine& line = requirement.lines[i];
         if (i > 0) out += ',';
-        ObjectWriter item(out);
-        item.add("group", line.group);
-        item.name("people");
-        append_names(out, line.people);
-        item.add("quorum", line.quorum);
-        item.add("have", line.have);
+        ArrayWriter item(out);
+        item.add(line.group);
+        item.add(line.people);
+        item.add(line.quorum);
+        item.add(line.have);
         item.close();
     }
     out += ']';
-    object.add("reject_threshold", requirement.reject_threshold);
-    object.add_flag("reason_required", requirement.reason_required);
-    object.add_flag("modifiable", requirement.modifiable);
-    object.add_flag("exclude_requester", requirement.exclude_requester);
-    object.close();
+    array.add(requirement.reject_threshold);
+    array.add_flag(requirement.reason_required);
+    array.add_flag(requirement.modifiable);
+    array.add_flag(requirement.exclude_requester);
+    array.close();
     return out;
 }
 
 Result<void> decode(std::string_view text, core::Requirement& requirement) {
     return parse_with(text, "requirement", [&](const bj::value& value) {
-        ObjectReader reader(value);
-        if (!read_lines(reader.find("lines"), requirement.lines)) return false;
-        reader.read("reject_threshold", requirement.reject_threshold);
-        reader.read("reason_required", requirement.reason_required);
-        reader.read("modifiable", requirement.modifiable);
-        reader.read("exclude_requester", requirement.exclude_requester);
+        ArrayReader reader(value, 5);
+        if (!read_lines(reader.next(), requirement.lines)) return false;
+        reader.read(requirement.reject_threshold);
+        reader.read(requirement.reason_required);
+        reader.read(requirement.modifiable);
+        reader.read(requirement.exclude_requester);
         return reader.is_whole();
     });
 }
 
 std::string encode(const core::Timing& timing) {
     std::string out;
-    out.reserve(320);
-    ObjectWriter object(out);
-    object.add("timeout_ms", timing.timeout_ms);
-    object.add("on_timeout", to_string(timing.on_timeout));
-    object.add("approve_risk_max", to_string(timing.approve_risk_max));
-    object.add_unless_empty("default_decision", timing.default_decision.text);
-    object.add("remind_every_ms", timing.remind_every_ms);
-    object.add("reminders_max", timing.reminders_max);
-    object.add("reminders_sent", timing.reminders_sent);
-    object.add("escalate_after_ms", timing.escalate_after_ms);
-    object.add_unless_empty("escalate_to", timing.escalate_to);
-    object.add_flag("is_escalated", timing.is_escalated);
-    object.add("retries_max", timing.retries_max);
-    object.add("retries_done", timing.retries_done);
-    object.close();
+    out.reserve(96);
+    ArrayWriter array(out);
+    array.add(timing.timeout_ms);
+    array.add(to_string(timing.on_timeout));
+    array.add(to_string(timing.approve_risk_max));
+    array.add(timing.default_decision.text);
+    array.add(timing.remind_every_ms);
+    array.add(timing.reminders_max);
+    array.add(timing.reminders_sent);
+    array.add(timing.escalate_after_ms);
+    array.add(timing.escalate_to);
+    array.add_flag(timing.is_escalated);
+    array.add(timing.retries_max);
+    array.add(timing.retries_done);
+    array.close();
     return out;
 }
 
 Result<void> decode(std::string_view text, core::Timing& timing) {
     return parse_with(text, "timing", [&](const bj::value& value) {
-        ObjectReader reader(value);
-        reader.read("timeout_ms", timing.timeout_ms);
-        reader.read_word("on_timeout", timing.on_timeout);
-        reader.read_word("approve_risk_max", timing.approve_risk_max);
-        reader.read_optional("default_decision", timing.default_decision.text);
-        reader.read("remind_every_ms", timing.remind_every_ms);
-        reader.read("reminders_max", timing.reminders_max);
-        reader.read("reminders_sent", timing.reminders_sent);
-        reader.read("escalate_after_ms", timing.escalate_after_ms);
-        reader.read_optional("escalate_to", timing.escalate_to);
-        reader.read("is_escalated", timing.is_escalated);
-        reader.read("retries_max", timing.retries_max);
-        reader.read("retries_done", timing.retries_done);
+        ArrayReader reader(value, 12);
+        reader.read(timing.timeout_ms);
+        reader.read_word(timing.on_timeout);
+        reader.read_word(timing.approve_risk_max);
+        reader.read(timing.default_decision.text);
+        reader.read(timing.remind_every_ms);
+        reader.read(timing.reminders_max);
+        reader.read(timing.reminders_sent);
+        reader.read(timing.escalate_after_ms);
+        reader.read(timing.escalate_to);
+        reader.read(timing.is_escalated);
+        reader.read(timing.retries_max);
+        reader.read(timing.retries_done);
         return reader.is_whole();
     });
 }

@@ -47,17 +47,18 @@ TEST(Codec, ADamagedRequirementIsRefusedNotGuessed) {
     EXPECT_TRUE(is_refused<core::Requirement>("null"));
     EXPECT_TRUE(is_refused<core::Requirement>("[]"));
     EXPECT_TRUE(is_refused<core::Requirement>(text.substr(0, text.size() - 1)));
-    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, R"("quorum":2,)", "")));
-    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, R"("quorum":2)", R"("quorum":"2")")));
-    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, R"("quorum":2)", R"("quorum":1e9)")));
-    EXPECT_TRUE(
-        is_refused<core::Requirement>(replaced(text, R"("quorum":2)", R"("quorum":99999999999)")));
-    EXPECT_TRUE(
-        is_refused<core::Requirement>(replaced(text, R"("people":["ann"])", R"("people":[1])")));
-    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, R"(,"exclude_requester":false)", "")));
-    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, "group", "grouq")));
-    EXPECT_TRUE(
-        is_refused<core::Requirement>(replaced(text, R"("lines")", R"("extra":1,"lines")")));
+    const std::string line = R"(["finance",["ann"],2,1])";
+    for (const char* damaged :
+         {R"(["finance",["ann"],2])", R"(["finance",["ann"],"2",1])",
+          R"(["finance",["ann"],2.5,1])", R"(["finance",["ann"],99999999999,1])",
+          R"(["finance",[1],2,1])", R"(["finance",null,2,1])", R"(["finance",["ann"],2,1,0])",
+          R"({"group":"finance"})", "7"}) {
+        EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, line, damaged))) << damaged;
+    }
+    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, ",false]", "]")));
+    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, ",false]", ",0]")));
+    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, ",false]", ",false,1]")));
+    EXPECT_TRUE(is_refused<core::Requirement>(text + "x"));
 }
 
 TEST(Codec, AnUnknownWordIsRefused) {

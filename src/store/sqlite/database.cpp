@@ -99,7 +99,7 @@ Result<void> Database::open(const std::string& path, const std::string& vfs) {
         sqlite3_open_v2(path.c_str(), &handle_, flags, vfs.empty() ? nullptr : vfs.c_str());
     if (code != SQLITE_OK) {
         const Error error = error_of(fmt::format("cannot open the database `{}`", path));
-        close();
+        close(true);
         return error;
     }
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

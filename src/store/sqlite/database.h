@@ -75,13 +75,13 @@ class Database {
     Database() = default;
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
-    ~Database() { close(); }
+    ~Database() { close(true); }
 
     /// Opens without touching the file. `vfs` may be empty.
     Result<void> open(const std::string& path, const std::string& vfs);
-    /// `leave_log` closes without copying the write-ahead log: after a failure nothing may be
-    /// written any more.
-    void close(bool leave_log = false);
+    /// `leave_log` closes without copying the write-ahead log: after a failure, and in a file that
+    /// is not ours, nothing may be written. The destructor does it that way.
+    void close(bool leave_log);
 
     /// Runs one or more statements; their rows are dropped.
     Result<void> execute(const std::string& sql);

@@ -68,7 +68,7 @@ bool has_same_body(const core::Request& a, const core::Request& b) {
 }  // namespace
 
 Result<std::shared_ptr<const core::Request>> SqliteTransaction::load(const RequestId& id) {
-    if (const Seen* known = seen(id)) return known->request;
+    if (const Seen* known = recent_.find(id)) return known->request;
     Using row(load_by_id_);
     row->bind(1, id.ulid);
     if (!row->step()) {
@@ -77,8 +77,9 @@ Result<std::shared_ptr<const core::Request>> SqliteTransaction::load(const Reque
     }
     Result<Seen> read = read_request(load_by_id_);
     if (!read) return read.error();
-    seen_.push_back(std::move(*read));
-    return seen_.back().request;
+    RequestPointer request = read->request;
+    recent_.put(std::move(*read));
+    return request;
 }
 
 Result<std::shared_ptr<const core::Request>> SqliteTransaction::load_row(std::int64_t number) {
@@ -90,14 +91,7 @@ Result<std::shared_ptr<const core::Request>> SqliteTransaction::load_row(std::in
     return read->request;
 }
 
-const SqliteTransaction::Seen* SqliteTransaction::seen(const RequestId& id) const {
-    // From the back: a job that handles many requests handles each right after loading it.
-    for (auto at = seen_.rbegin(); at != seen_.rend(); ++at)
-        if (at->request->id == id) return &*at;
-    return nullptr;
-}
-
-Result<SqliteTransaction::Seen> SqliteTransaction::read_request(Statement& row) {
+Result<Seen> SqliteTransaction::read_request(Statement& row) {
     auto request = std::make_shared<core::Request>();
     if (const Result<void> read = read_head(row, *request); !read) return read.error();
     if (const Result<void> read = read_body(row, *request); !read) return read.error();
@@ -193,7 +187,7 @@ Result<std::shared_ptr<const core::Request>> SqliteTransaction::apply(core::Step
     } else {
         const Result<RequestPointer> loaded = load(request.id);
         if (!loaded) return loaded.error();
-        before = *seen(request.id);
+        before = *recent_.find(request.id);
         HOLDPOINT_ASSERT(before.request->row == request.row);
     }
 
@@ -215,7 +209,7 @@ Result<std::shared_ptr<const core::Request>> SqliteTransaction::apply(core::Step
     auto stored = std::make_shared<const core::Request>(std::move(request));
     for (std::size_t i = 0; i < seqs.size(); ++i)
         changes_.push_back({{seqs[i], std::move(step.events[i])}, stored});
-    seen_.push_back({stored, last_event, static_cast<std::int64_t>(stored->votes.size())});
+    recent_.put({stored, last_event, static_cast<std::int64_t>(stored->votes.size())});
     return stored;
 }
 

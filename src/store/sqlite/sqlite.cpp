@@ -384,12 +384,12 @@ bool is_on_network(int file) {
     return type == nfs || type == smb || type == cifs || type == smb2;
 }
 
-/// Creates the file for its owner only, and makes its name durable.
+/// Creates the file for its owner only, and makes its name durable. A file that is there may be
+/// somebody else's: it is left as it is.
 Result<void> prepare_file(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return cannot("open the database", path);
     const bool is_remote = is_on_network(file);
-    const bool is_private = fchmod(file, 0600) == 0;
     const bool is_synced = fsync(file) == 0;
     ::close(file);
     if (is_remote)
@@ -397,7 +397,6 @@ Result<void> prepare_file(const std::string& path) {
             fmt::format("`{}` is on a network file system, where locks and syncs "
                         "cannot be relied on; use a local disk, or PostgreSQL",
                         path));
-    if (!is_private) return cannot("make private", path);
     if (!is_synced) return cannot("sync", path);
 
     std::filesystem::path parent = std::filesystem::path(path).parent_path();
@@ -463,12 +462,16 @@ Result<void> configure(Database& database, const Options& options) {
     }
     if (const Result<void> owned = check_owner(database, options.path); !owned)
         return database.fault() != 0 ? explain(database, options, owned.error()) : owned.error();
+    if (!is_memory(options) && ::chmod(options.path.c_str(), 0600) != 0)
+        return cannot("make private", options.path);
 
     static constexpr Pragma on_disk[] = {{"journal_mode", "WAL", "wal"}, {"mmap_size", "0", "0"}};
+    // A small page cache, with the system's behind it: after every commit that split a page SQLite
+    // 3.40 walks through all of its cache, and 64 MiB cost a third of the store's time.
     static constexpr Pragma always[] = {
         {"synchronous", "FULL", "2"},       {"foreign_keys", "ON", "1"},
         {"trusted_schema", "OFF", "0"},     {"cell_size_check", "ON", "1"},
-        {"temp_store", "MEMORY", "2"},      {"cache_size", "-16384", "-16384"},
+        {"temp_store", "MEMORY", "2"},      {"cache_size", "-8192", "-8192"},
         {"secure_delete", "FAST", "2"},     {"wal_autocheckpoint", "0", "0"},
         {"recursive_triggers", "OFF", "0"},
     };

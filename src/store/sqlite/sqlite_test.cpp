@@ -212,6 +212,9 @@ TEST_F(SqlitePlans, ManyAgentsOfOneNameAreMerged) {
 
 TEST_F(SqlitePlans, DamagedRowsAreInternalErrorsNotGuesses) {
     const std::string where = " WHERE row=" + std::to_string(some_->row);
+    // A rollback makes the store forget what it remembers of recent requests.
+    ASSERT_TRUE(searching_->begin());
+    ASSERT_TRUE(searching_->rollback());
     for (const char* damage :
          {"UPDATE request SET kind=9", "UPDATE request SET state=0", "UPDATE request SET outcome=0",
           "UPDATE request SET outcome=99", "UPDATE request SET risk=-1",
@@ -382,6 +385,29 @@ TEST_F(SqliteFile, OfAnotherProgramIsRefusedUntouched) {
     EXPECT_THAT(refused.error().message, HasSubstr("another program"));
     EXPECT_EQ(answer("PRAGMA journal_mode"), "delete");
     EXPECT_EQ(answer("SELECT count(*) FROM sqlite_master"), "1");
+}
+
+TEST_F(SqliteFile, OfAnotherProgramKeepsItsLogAndItsMode) {
+    // Left behind by a program that was killed: the log holds what is not yet in the file.
+    const std::string origin = folder_ + "/origin.db";
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(origin.c_str(), &handle), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(handle,
+                           "PRAGMA journal_mode=WAL; CREATE TABLE mine(x);"
+                           "INSERT INTO mine VALUES(1)",
+                           nullptr, nullptr, nullptr),
+              SQLITE_OK);
+    std::filesystem::copy(origin, path_);
+    std::filesystem::copy(origin + "-wal", path_ + "-wal");
+    sqlite3_close(handle);
+    std::filesystem::permissions(path_, std::filesystem::perms(0640));
+    const auto size = std::filesystem::file_size(path_ + "-wal");
+    ASSERT_GT(size, 0u);
+
+    ASSERT_FALSE(open(options()));
+    EXPECT_EQ(std::filesystem::file_size(path_ + "-wal"), size);
+    EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
+    EXPECT_EQ(answer("SELECT x FROM mine"), "1");
 }
 
 TEST_F(SqliteFile, ThatIsNoDatabaseIsRefusedUntouched) {

@@ -84,7 +84,6 @@ bool SqliteTransaction::begin() {
 }
 
 void SqliteTransaction::begin_job() {
-    seen_.clear();
     changes_at_start_ = database_.total_changes();
 }
 
@@ -93,14 +92,13 @@ bool SqliteTransaction::has_written() const {
 }
 
 bool SqliteTransaction::commit() {
-    seen_.clear();
     if (!tally_.flush() || !commit_.run()) return false;
     tally_.accepted();
     return true;
 }
 
 bool SqliteTransaction::rollback() {
-    seen_.clear();
+    recent_.clear();
     changes_.clear();
     tally_.dropped();
     // Their rows may have been part of what is rolled back.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/recent.h"
 #include "store/sqlite/tally.h"
 #include "store/store.h"
 
@@ -109,12 +110,6 @@ class SqliteTransaction final : public Transaction {
   private:
     using RequestPointer = std::shared_ptr<const core::Request>;
 
-    /// What the running job has seen of a request: spares reading it again to know what changed.
-    struct Seen {
-        RequestPointer request;
-        std::int64_t last_event = 0;
-        std::int64_t vote_count = 0;
-    };
     struct Requester {
         PrincipalId id;
         std::string name;
@@ -134,7 +129,6 @@ class SqliteTransaction final : public Transaction {
     Result<void> read_body(Statement& row, core::Request& request);
     Result<void> read_votes(core::Request& request);
     Result<RequestPointer> load_row(std::int64_t row);
-    const Seen* seen(const RequestId& id) const;
     Result<void> insert_request(core::Request& request, std::int64_t last_event);
     Result<void> update_request(const core::Request& request, const Seen& before,
                                 std::int64_t last_event);
@@ -169,7 +163,7 @@ class SqliteTransaction final : public Transaction {
     Statement created_from_, due_, next_due_, oldest_pending_;
     Statement requester_by_name_, requester_by_ref_, insert_requester_;
 
-    std::vector<Seen> seen_;
+    Recent recent_;
     std::vector<Change> changes_;
     std::int64_t changes_at_start_ = 0;
     std::unordered_map<std::string, std::int64_t> requester_refs_;
