@@ -145,7 +145,8 @@ TEST(Fields, a_caller_can_refuse_with_a_code_of_its_own) {
 TEST(Fields, an_unknown_name_is_shown_harmlessly_and_cut) {
     const Error error = failure("{\"a\\u202eb\":1}", [](Fields&) {});
     EXPECT_EQ(error.field, "a<U+202E>b");
-    const Error longer = failure(std::string("{\"") + std::string(3000, 'x') + "\":1}", [](Fields&) {});
+    const Error longer =
+        failure(std::string("{\"") + std::string(3000, 'x') + "\":1}", [](Fields&) {});
     EXPECT_LT(longer.field.size(), 100u);
 }
 

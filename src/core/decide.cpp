@@ -48,6 +48,13 @@ Result<void> check_fit(const Request& request, const DecisionCommand& command) {
         case DecisionKind::modify:
             if (!requirement.modifiable)
                 return refused("this request may not be modified", "decision");
+            // A plan given for an action would run as its arguments.
+            if (command.replacement_kind && *command.replacement_kind != request.kind)
+                return refused(fmt::format("a request of kind `{}` has none",
+                                           to_string(request.kind)),
+                               command.replacement_kind == Kind::action
+                                   ? "arguments"
+                                   : std::string(to_string(*command.replacement_kind)));
             return {};
         case DecisionKind::answer:
             if (request.kind != Kind::input)
@@ -202,8 +209,11 @@ Result<Step> reject(Request request, const DecisionCommand& command, const Actor
 
 Result<Step> answer(Request request, const DecisionCommand& command, const Actor& person,
                     Timestamp now) {
+    // A file comes as one string that is longer than any other may be; check_answer() bounds it.
+    json::Limits limits;
+    limits.string_bytes_max = limits.bytes_max;
     const Result<json::value> given =
-        json::parse(command.answer.is_null() ? "null" : command.answer.text);
+        json::parse(command.answer.is_null() ? "null" : command.answer.text, limits);
     if (!given) return given.error();
     Result<JsonText> checked = check_answer(request.subject, *given);
     if (!checked) return checked.error();

@@ -18,6 +18,7 @@ struct DecisionCommand {
     std::string guidance;
     std::string target;                              ///< escalate: `group:NAME` or a person
     JsonText replacement;                            ///< modify
+    std::optional<Kind> replacement_kind;            ///< of what kind of request; unset: of this
     std::optional<std::vector<int>> approved_steps;  ///< approve a plan in part
     JsonText answer;                                 ///< answer; canonical, not yet checked
 };

@@ -17,6 +17,9 @@ Error settled(const Request& request) {
 
 bool has_place(const Request& request, const Actor& person) {
     const auto& lines = request.requirement.lines;
+    if (request.requirement.exclude_requester &&
+        (person.name == request.owner || person.name == request.user))
+        return false;
     return !person.is_agent && std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
         return is_in_line(line, person.name, person.groups);
     });

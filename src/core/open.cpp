@@ -10,13 +10,33 @@ namespace holdpoint::core {
 namespace {
 
 void take_timing(Timing& timing, const Proposal& proposal) {
-    timing.timeout_ms = proposal.timeout_ms.value_or(timing.timeout_ms);
     timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
+    // Where silence may release, its length is policy's: an agent that could shorten it would
+    // release its own action before anybody has seen it.
+    const bool may_release = timing.on_timeout == TimeoutAction::approve ||
+                             timing.on_timeout == TimeoutAction::use_default;
+    const std::int64_t asked_ms = proposal.timeout_ms.value_or(timing.timeout_ms);
+    timing.timeout_ms = may_release ? std::max(timing.timeout_ms, asked_ms) : asked_ms;
     timing.remind_every_ms = proposal.remind_every_ms.value_or(timing.remind_every_ms);
     timing.reminders_max = proposal.reminders_max.value_or(timing.reminders_max);
     timing.escalate_after_ms = proposal.escalate_after_ms.value_or(timing.escalate_after_ms);
     if (!proposal.escalate_to.empty()) timing.escalate_to = proposal.escalate_to;
     timing.retries_max = proposal.retries_max.value_or(timing.retries_max);
+}
+
+/// Whoever takes over by escalation decides in the place of those who were asked. Where policy asks
+/// for certain people, the agent must not be able to name others.
+Result<void> check_target(const Proposal& proposal, const Verdict& verdict) {
+    const bool is_choice =
+        !proposal.escalate_to.empty() && proposal.escalate_to != verdict.timing.escalate_to;
+    const auto& lines = verdict.requirement.lines;
+    const bool are_named = std::any_of(lines.begin(), lines.end(), [](const RequirementLine& line) {
+        return !line.group.empty() || !line.people.empty();
+    });
+    if (is_choice && are_named)
+        return Error{ErrorCode::refused, "only policy can name who takes over from these people",
+                     "escalate_to"};
+    return {};
 }
 
 Result<void> check_timing(Request& request) {
@@ -66,6 +86,7 @@ Request make_request(const Proposal& proposal, const Verdict& verdict, const Ope
 }  // namespace
 
 Result<Step> open(const Proposal& proposal, const Verdict& verdict, const Opening& opening) {
+    if (Result<void> ok = check_target(proposal, verdict); !ok) return ok.error();
     Step step;
     step.request = make_request(proposal, verdict, opening);
     Request& request = step.request;

@@ -101,11 +101,12 @@ RequirementLine line_for(const std::string& target) {
 Result<void> redirect(Requirement& requirement, const std::string& target) {
     int missing = 0;
     std::vector<RequirementLine> lines;
-    for (RequirementLine& line : requirement.lines) {
+    for (const RequirementLine& line : requirement.lines) {
         missing += std::max(0, line.quorum - line.have);
         if (line.have == 0) continue;
-        line.quorum = std::min(line.quorum, line.have);
+        // In the copy only: a refusal below must leave what was asked untouched.
         lines.push_back(line);
+        lines.back().quorum = std::min(line.quorum, line.have);
     }
     RequirementLine replacement = line_for(target);
     replacement.quorum = std::max(1, missing);

@@ -20,7 +20,7 @@ bool seat_votes(Requirement& requirement, const std::vector<Vote>& votes);
 void tighten(Requirement& requirement, const Requirement& asked);
 
 /// Puts the target in the place of everybody who is still missing, one seat for each. `refused`
-/// when several are missing and the target is one person.
+/// when several are missing and the target is one person; the requirement is then as it was.
 Result<void> redirect(Requirement& requirement, const std::string& target);
 
 /// The line of an escalation target: `group:NAME` or a person's name.

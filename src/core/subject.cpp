@@ -146,7 +146,8 @@ Result<Subject> check_plan(const value& given, std::string_view path) {
 void check_input_limits(Fields& fields, object& out, const std::string& type) {
     const std::optional<double> min = fields.number("min", {-number_max, number_max});
     const std::optional<double> max = fields.number("max", {-number_max, number_max});
-    if ((min || max) && type != "number") fields.refuse("min", "only a number has limits");
+    if ((min || max) && type != "number")
+        fields.refuse(min ? "min" : "max", "only a number has limits");
     if (min && max && *min > *max) fields.refuse("min", "is above max");
     if (min) out["min"] = *min;
     if (max) out["max"] = *max;
@@ -219,8 +220,23 @@ Error wrong_answer(std::string message) {
     return {ErrorCode::refused, std::move(message), "answer"};
 }
 
+/// Any day of the calendar, also before 1970: people are asked for dates of birth.
 bool is_date(std::string_view text) {
-    return text.size() == 10 && parse_timestamp(std::string(text) + "T00:00:00Z").has_value();
+    if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+    const auto number = [&](std::size_t at, std::size_t count) {
+        int value = 0;
+        for (const char c : text.substr(at, count)) {
+            if (c < '0' || c > '9') return -1;
+            value = value * 10 + (c - '0');
+        }
+        return value;
+    };
+    const int year = number(0, 4), month = number(5, 2), day = number(8, 2);
+    return year > 0 && month > 0 && day > 0 &&
+           std::chrono::year_month_day{std::chrono::year{year},
+                                       std::chrono::month{static_cast<unsigned>(month)},
+                                       std::chrono::day{static_cast<unsigned>(day)}}
+               .ok();
 }
 
 bool is_option(const JsonText& input, const value& answer) {

@@ -44,7 +44,9 @@ void OutboxWorker::poke() {
     store_.run(std::move(work), [this](Result<std::vector<Item>> items) {
         is_busy_ = false;
         if (!items) return spdlog::warn("cannot read the outbox: {}", items.error().message);
-        if (!items->empty()) deliver(*items);
+        if (!items->empty()) return deliver(*items);
+        // Something may have been written between that look and now.
+        if (must_look_again_) poke();
     });
 }
 

@@ -36,8 +36,10 @@ Result<void> abort_siblings(store::Transaction& tx, const core::Request& aborted
         tx.pending_in_session(aborted.agent_id, aborted.session);
     if (!waiting) return waiting.error();
     for (const RequestId& id : *waiting) {
-        const Result<RequestPtr> sibling = tx.load(id);
+        // A sibling whose deadline has passed is not decided any more, it expires.
+        const Result<RequestPtr> sibling = load_now(tx, id, call.now);
         if (!sibling) return sibling.error();
+        if ((*sibling)->state == core::State::settled) continue;
         const Result<RequestPtr> stored = tx.apply(
             core::abort_with(**sibling, *aborted.decision, aborted.id, call.person, call.now));
         if (!stored) return stored.error();

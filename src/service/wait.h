@@ -24,8 +24,8 @@ class Waiters {
   public:
     /// The waiter must outlive its subscription.
     void add(const RequestId& id, Waiter& waiter);
-    /// Forgets a subscription; one that is gone is ignored.
-    void remove(const RequestId& id, const Waiter& waiter);
+    /// Forgets a subscription, also from within a callback; false when it was gone.
+    bool remove(const RequestId& id, const Waiter& waiter);
     /// Wakes everybody whose request was settled by this commit.
     void on_commit(const std::vector<store::Change>& changes);
 
@@ -33,6 +33,8 @@ class Waiters {
 
   private:
     std::unordered_multimap<RequestId, Waiter*, RequestId::Hash> waiting_;
+    /// Those being woken now; null once called or removed.
+    std::vector<Waiter*> waking_;
 };
 
 }  // namespace holdpoint::service

@@ -823,7 +823,7 @@ TEST_P(StoreLists, ABatchComesInItsOrder) {
     EXPECT_THAT(get([](Transaction& tx) { return tx.batch(BatchId::fresh(start)); }), IsEmpty());
 }
 
-TEST_P(StoreLists, AfterARestartEverythingIsAsItWas) {
+TEST_P(StoreLists, S4_AfterARestartEverythingIsAsItWas) {
     if (!factory_->is_durable()) GTEST_SKIP() << "this store keeps nothing";
     const std::int64_t last = get([](Transaction& tx) { return tx.last_event(); });
     const Counters before = get([](Transaction& tx) { return tx.counters(); });

@@ -156,6 +156,7 @@ void Api::alias_approve(const CallPtr& call) {
         if (!changed->is_object()) fields.refuse("modifiedArguments", "must be an object");
         command.kind = core::DecisionKind::modify;
         command.replacement.text = json::canonical(*changed);
+        command.replacement_kind = core::Kind::action;
     }
     command.note = fields.text("comment", {.max = 4000}).value_or("");
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());

@@ -156,7 +156,18 @@ void Api::admit(const Route& route, const CallPtr& call) {
     call->exchange->respond(wire::to_response(error));
 }
 
+json::Limits Api::decision_limits() const {
+    json::Limits limits = options_.json;
+    limits.string_bytes_max = limits.bytes_max;
+    return limits;
+}
+
 bool Api::read_body(const CallPtr& call, Body& body, bool may_be_empty) {
+    return read_body(call, body, may_be_empty, options_.json);
+}
+
+bool Api::read_body(const CallPtr& call, Body& body, bool may_be_empty,
+                    const json::Limits& limits) {
     const http::Request& request = call->request;
     if (request.body.empty() && may_be_empty) {
         body.value.emplace(json::object{});
@@ -167,7 +178,7 @@ bool Api::read_body(const CallPtr& call, Body& body, bool may_be_empty) {
             {ErrorCode::unsupported_media_type, "send `Content-Type: application/json`"}));
         return false;
     }
-    Result<json::value> parsed = json::parse(request.body, options_.json, &body.memory);
+    Result<json::value> parsed = json::parse(request.body, limits, &body.memory);
     if (!parsed) {
         call->exchange->respond(wire::to_response(parsed.error()));
         return false;

@@ -145,6 +145,9 @@ class Api {
 
     /// Parses the body; answers the error itself and returns false when it is wrong.
     bool read_body(const CallPtr& call, Body& body, bool may_be_empty = false);
+    bool read_body(const CallPtr& call, Body& body, bool may_be_empty, const json::Limits& limits);
+    /// A decision may carry a file as one long string.
+    json::Limits decision_limits() const;
     std::optional<RequestId> read_request_id(const CallPtr& call);
     std::optional<service::Idempotency> read_idempotency(const CallPtr& call);
     bool has_no_query(const CallPtr& call);

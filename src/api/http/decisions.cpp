@@ -41,7 +41,7 @@ void Api::decide(const CallPtr& call) {
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
     Body body;
-    if (!read_body(call, body)) return;
+    if (!read_body(call, body, false, decision_limits())) return;
     Result<core::DecisionCommand> command = wire::parse_decision(*body);
     if (!command) return respond_error(call, command.error());
     if (const std::optional<Error> wrong = check_digest(call->caller, *command))
@@ -59,7 +59,7 @@ void Api::decide(const CallPtr& call) {
 void Api::decide_many(const CallPtr& call) {
     if (!has_no_query(call)) return;
     Body body;
-    if (!read_body(call, body)) return;
+    if (!read_body(call, body, false, decision_limits())) return;
     Result<std::vector<wire::BulkDecision>> decisions = wire::parse_decisions(*body);
     if (!decisions) return respond_error(call, decisions.error());
 

@@ -1,5 +1,7 @@
 #include "api/http/event_streams.h"
 
+#include <algorithm>
+
 #include "api/wire/request.h"
 #include "service/read.h"
 
@@ -87,23 +89,36 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         stream_->send(text);
     }
 
+    struct Page {
+        std::vector<store::Change> changes;
+        std::int64_t newest = 0;  ///< of all events, whatever the filter
+    };
+
     void read_page() {
         store::ListFilter filter = filter_ ? *filter_ : store::ListFilter{};
         auto work = [after = last_, filter = service::visible_to(viewer_, std::move(filter))](
-                        store::Transaction& tx) {
-            return tx.events_after(after, filter, replay_page);
+                        store::Transaction& tx) -> Result<Page> {
+            Result<std::vector<store::Change>> changes =
+                tx.events_after(after, filter, replay_page);
+            if (!changes) return changes.error();
+            const Result<std::int64_t> newest = tx.last_event();
+            if (!newest) return newest.error();
+            return Page{std::move(*changes), *newest};
         };
-        auto done = [weak = weak_from_this()](Result<std::vector<store::Change>> page) {
+        auto done = [weak = weak_from_this()](const Result<Page>& page) {
             if (const std::shared_ptr<EventStream> self = weak.lock()) self->on_page(page);
         };
         streams_.store_.run(std::move(work), std::move(done));
     }
 
-    void on_page(const Result<std::vector<store::Change>>& page) {
+    void on_page(const Result<Page>& page) {
         // The client reconnects and asks again; a gap would be worse.
         if (!page) return close();
-        for (const store::Change& change : *page) send(change.event.seq, wire::to_sse(change));
-        if (static_cast<int>(page->size()) == replay_page) return read_page();
+        // Who has seen more than there is knows another store: everything from here on is new.
+        last_ = std::min(last_, page->newest);
+        for (const store::Change& change : page->changes)
+            send(change.event.seq, wire::to_sse(change));
+        if (static_cast<int>(page->changes.size()) == replay_page) return read_page();
         is_replaying_ = false;
         for (const auto& [seq, text] : kept_) send(seq, text);
         kept_ = {};

@@ -47,7 +47,7 @@ class LongPolls::Poll : public Timer,
         read([wait_ms](Poll& poll, Result<Requests> requests) {
             if (poll.is_over()) return;
             if (requests && !are_settled(*requests)) {
-                if (!poll.polls_.is_stopping_) return poll.polls_.timers_.arm(poll, wait_ms);
+                if (!poll.polls_.is_stopping_) return poll.wait_for_rest(*requests, wait_ms);
                 requests = stopping();
             }
             poll.respond(requests);
@@ -83,6 +83,17 @@ class LongPolls::Poll : public Timer,
 
   private:
     bool is_over() const { return !exchange_; }
+
+    void wait_for_rest(const Requests& requests, std::int64_t wait_ms) {
+        // For what is settled already no commit will come.
+        for (const RequestPtr& request : requests)
+            if (request->state == core::State::settled &&
+                polls_.waiters_.remove(request->id, *this))
+                --missing_;
+        // The last one may have been settled after the store was read and before this.
+        if (missing_ == 0) return on_timer();
+        polls_.timers_.arm(*this, wait_ms);
+    }
 
     template <class Then>
     void read(Then then) {

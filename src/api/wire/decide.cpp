@@ -18,7 +18,10 @@ constexpr json::TextRule words_rule{.max = 4000};
 /// What stands in place of the original; which field it is depends on the kind of request, and at
 /// most one may be given.
 void read_replacement(Fields& fields, core::DecisionCommand& command) {
-    for (const std::string_view name : {"arguments", "plan", "response"}) {
+    using Named = std::pair<std::string_view, core::Kind>;
+    for (const auto& [name, kind] :
+         {Named{"arguments", core::Kind::action}, Named{"plan", core::Kind::plan},
+          Named{"response", core::Kind::response}}) {
         const value* given = fields.any(name);
         if (!given || given->is_null()) continue;
         if (!given->is_object()) fields.refuse(name, "must be an object");
@@ -27,6 +30,7 @@ void read_replacement(Fields& fields, core::DecisionCommand& command) {
         if (command.kind != DecisionKind::modify)
             fields.refuse(name, "only `modify` changes anything");
         command.replacement.text = json::canonical(*given);
+        command.replacement_kind = kind;
     }
     if (command.kind == DecisionKind::modify && command.replacement.is_null())
         fields.refuse("arguments", "is missing");

@@ -14,7 +14,7 @@ void append_risk(std::string& out, const Request& request) {
     risk.word("level", to_string(request.risk));
     const auto part = [&](std::string_view name, std::string_view absent) {
         const std::string_view text = core::member_text(request.risk_detail.text, name);
-        risk.raw(name, text.empty() ? absent : text);
+        risk.raw(name, text.empty() || text == "null" ? absent : text);
     };
     part("factors", "[]");
     part("consequences", "[]");

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Writes docs/requirements.md: which tests prove which requirement.
+
+    requirements.py          writes the file
+    requirements.py --check  fails when the file is stale or a row has no test
+
+A test proves a row when its name carries the row's id: `D8_a_second_decision_…`, `D1_to_D7_…`, `test_S1_…`.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TARGET = ROOT / "docs" / "requirements.md"
+
+# The rows this version answers, in the words of our own documents.
+ROWS = {
+    "Q1": "an action to approve: tool, arguments, description, risk, timeout",
+    "Q2": "a plan: steps, optional steps, approved in part, changed where allowed",
+    "Q3": "a question of six types, with limits and a checked answer",
+    "Q4": "a confirmation with its two labels",
+    "Q5": "a proposed action: expected outcome, reversible, estimated cost",
+    "Q6": "context: task, summary, steps done, reasoning, history, the user's prompt",
+    "Q8": "suggested response, metadata, deadline",
+    "Q9": "several calls of one turn: stored together, decided one by one or together",
+    "D1": "approve, with an optional note",
+    "D2": "reject; the reason reaches the model and is required where the gate says so",
+    "D3": "modify: checked, run instead of the original, refused where forbidden",
+    "D4": "defer: not run, the guidance reaches the model",
+    "D5": "escalate to a person or a group",
+    "D6": "abort: the whole run stops",
+    "D7": "answer a question",
+    "D8": "exactly one decision takes effect; late ones learn which",
+    "D10": "several approvers: groups, quorum, what counts when they disagree",
+    "T1": "seven timeout actions",
+    "T2": "reminders at an interval, up to a maximum",
+    "T3": "escalation after its own time to its own target",
+    "T4": "deadlines hold across restarts and clock jumps",
+    "T5": "the model is told in plain words that it timed out",
+    "H7": "server-sent events, resumable",
+    "H10": "terminal inbox and command line",
+    "S1": "what waits survives restarts; whoever reconnects goes on waiting",
+    "S2": "listing with every filter, paged",
+    "S3": "who decided, when, from where; expiry",
+    "S4": "the embedded store and its contract",
+    "S5": "statistics for monitoring",
+    "W1": "versioned REST API with an OpenAPI document",
+    "W2": "the routes of the source documents",
+    "X1": "identity is checked; agents cannot decide; the requester is excluded where asked",
+    "X3": "TLS or loopback only; secrets hashed at rest",
+    "X4": "rate limits",
+    "X5": "nobody there: limits and deadlines, never an undefined state",
+    "P5": "default timeout and timeout action",
+    "P9": "master switch: everything passes and is recorded",
+}
+
+
+def ids_of(name):
+    """The requirement ids at the head of a test's name."""
+    name = name.removeprefix("test_")
+    found, parts = [], name.split("_")
+    position = 0
+    while position < len(parts):
+        part = parts[position]
+        if re.fullmatch(r"[GPQDTHAFSWLXU]\d{1,2}", part):
+            found.append(part)
+        elif part == "to" and found and position + 1 < len(parts):
+            last = parts[position + 1]
+            if re.fullmatch(found[-1][0] + r"\d{1,2}", last):
+                found += [f"{last[0]}{n}" for n in range(int(found[-1][1:]) + 1, int(last[1:]) + 1)]
+                position += 1
+        else:
+            break
+        position += 1
+    return found
+
+
+def tests():
+    """(file, name shown, ids) of every test."""
+    for path in sorted(ROOT.glob("src/**/*_test.cpp")) + sorted(ROOT.glob("tests/**/*_test.cpp")):
+        for suite, name in re.findall(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", path.read_text(), re.M):
+            yield path, f"{suite}.{name}", ids_of(name)
+    for path in sorted(ROOT.glob("tests/**/test_*.py")):
+        for name in re.findall(r"^\s+def (test_\w+)\(", path.read_text(), re.M):
+            yield path, name, ids_of(name)
+
+
+def render():
+    proofs = {row: [] for row in ROWS}
+    for path, name, ids in tests():
+        for row in ids:
+            if row in proofs:
+                proofs[row].append(f"`{name}` ({path.relative_to(ROOT)})")
+    lines = ["# Requirements and the tests that prove them", "",
+             "Made by `tools/requirements.py` from the names of the tests; `make test` checks that it is up to date and that no row",
+             "is without a test.", "", "| id | what | tests |", "|---|---|---|"]
+    for row, what in ROWS.items():
+        lines.append(f"| {row} | {what} | {'<br>'.join(proofs[row])} |")
+    return "\n".join(lines) + "\n", [row for row in ROWS if not proofs[row]]
+
+
+def main():
+    text, missing = render()
+    if missing:
+        print("no test names these requirements: " + ", ".join(missing))
+    if "--check" in sys.argv[1:]:
+        is_fresh = TARGET.exists() and TARGET.read_text() == text
+        if not is_fresh:
+            print("docs/requirements.md is stale: run tools/requirements.py")
+        return 1 if missing or not is_fresh else 0
+    TARGET.write_text(text)
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
