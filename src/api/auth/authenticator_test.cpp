@@ -199,6 +199,8 @@ TEST_F(Authentication, X4_guessing_is_stopped_and_known_callers_are_not) {
     EXPECT_EQ(blocked.error().code, ErrorCode::rate_limited);
     EXPECT_GT(blocked.error().retry_after_s, 0);
     EXPECT_TRUE(authenticate(bearer(good))) << "who is known to be good is not locked out";
+    authenticator_->forget();
+    EXPECT_TRUE(authenticate(bearer(good))) << "nor who has to be looked up first";
     http::Request elsewhere = request(bearer(new_key(Role::agent)));
     elsewhere.peer = "192.0.2.99";
     EXPECT_EQ(authenticate(elsewhere).error().code, ErrorCode::unauthenticated)
