@@ -50,11 +50,11 @@ Result<void> check_fit(const Request& request, const DecisionCommand& command) {
                 return refused("this request may not be modified", "decision");
             // A plan given for an action would run as its arguments.
             if (command.replacement_kind && *command.replacement_kind != request.kind)
-                return refused(fmt::format("a request of kind `{}` has none",
-                                           to_string(request.kind)),
-                               command.replacement_kind == Kind::action
-                                   ? "arguments"
-                                   : std::string(to_string(*command.replacement_kind)));
+                return refused(
+                    fmt::format("a request of kind `{}` has none", to_string(request.kind)),
+                    command.replacement_kind == Kind::action
+                        ? "arguments"
+                        : std::string(to_string(*command.replacement_kind)));
             return {};
         case DecisionKind::answer:
             if (request.kind != Kind::input)
@@ -276,7 +276,10 @@ Result<Step> decide(Request request, const DecisionCommand& command, const Actor
     // Authority first: who may not decide learns nothing about how it stands.
     if (Result<void> ok = check_authority(request, person); !ok) return ok.error();
     if (request.state == State::settled) return Error{ErrorCode::conflict, standing(request)};
-    if (!command.digest.empty() && command.digest != request.digest)
+    const bool is_stale = command.must_be_as_proposed
+                              ? !request.proposed.is_null()
+                              : !command.digest.empty() && command.digest != request.digest;
+    if (is_stale)
         return Error{ErrorCode::conflict,
                      "the request is not what you looked at any more; look again", "digest"};
     if (Result<void> ok = check_fit(request, command); !ok) return ok.error();

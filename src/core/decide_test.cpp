@@ -393,6 +393,15 @@ TEST(Decide, X2_rejections_survive_a_modification) {
     EXPECT_EQ(request.outcome, Outcome::rejected);
 }
 
+TEST(Decide, X2_a_door_without_digests_decides_only_what_nobody_changed) {
+    Request request = pending({anybody(2)});
+    DecisionCommand blind = command(DecisionKind::approve);
+    blind.must_be_as_proposed = true;
+    EXPECT_TRUE(decide(request, blind, person("ben"), start));
+    request = decided(request, command(DecisionKind::modify), person("ann")).request;
+    EXPECT_EQ(refusal(request, blind, person("ben")).code, ErrorCode::conflict);
+}
+
 TEST(Decide, X2_a_stale_page_gets_a_conflict) {
     DecisionCommand stale = command(DecisionKind::approve);
     stale.digest = "sha256:" + std::string(64, '0');

@@ -22,6 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds tick_every{100};
+constexpr int ticks_per_look = 10;  // rows of the outbox that are due again
 constexpr std::int64_t sleep_ms_max =
     5000;  // the boot clock counts through suspend, a timer does not
 constexpr std::chrono::minutes clean_every{10};
@@ -278,6 +279,7 @@ void Running::tick() {
     tick_timer_.async_wait([this](const boost::system::error_code& failed) {
         if (failed) return;
         api_->on_tick(steady_ms() - started_ms_);
+        if (++ticks_ % ticks_per_look == 0) outbox_->poke();
         tick();
     });
 }

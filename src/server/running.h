@@ -63,7 +63,8 @@ class Running {
     SteadyTimer due_timer_;
     SteadyTimer clean_timer_;
     std::optional<Timestamp> due_at_;  ///< what due_timer_ sleeps for
-    std::int64_t started_ms_ = 0;  ///< of the steady clock
+    std::int64_t started_ms_ = 0;      ///< of the steady clock
+    std::int64_t ticks_ = 0;
     bool is_letting_time_pass_ = false;
     bool has_warned_of_clock_ = false;
     bool is_stopping_ = false;

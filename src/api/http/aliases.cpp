@@ -135,6 +135,8 @@ void Api::decide_as_alias(const CallPtr& call, const std::string& id_text,
     if (!id) return respond_error(call, {ErrorCode::not_found, "no request has this id"});
     core::Actor person = call->caller.actor;
     person.via = "alias";
+    // These clients know no digest, so they can only decide what nobody has changed meanwhile.
+    command.must_be_as_proposed = true;
     service::DecideCall decide{*id, std::move(command), std::move(person), {}, call->now};
     store_.run([decide = std::move(decide)](
                    store::Transaction& tx) { return service::decide(tx, decide); },
@@ -158,21 +160,21 @@ void Api::alias_approve(const CallPtr& call) {
         command.replacement.text = json::canonical(*changed);
         command.replacement_kind = core::Kind::action;
     }
-    command.note = fields.text("comment", {.max = 4000}).value_or("");
+    command.note = fields.text("comment", {.max = 2000}).value_or("");
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
     decide_as_alias(call, call->id, std::move(command));
 }
 
 void Api::alias_reject(const CallPtr& call) {
     wire::Query query(call->request.query);
-    const std::optional<std::string> in_query = query.text("reason", 4000);
+    const std::optional<std::string> in_query = query.text("reason", 2000);
     if (Result<void> ok = query.finish(); !ok) return respond_error(call, ok.error());
     Body body;
     if (!read_body(call, body, true)) return;
     json::Fields fields(*body, "");
     core::DecisionCommand command;
     command.kind = core::DecisionKind::reject;
-    const std::optional<std::string> in_body = fields.text("reason", {.max = 4000});
+    const std::optional<std::string> in_body = fields.text("reason", {.max = 2000});
     if (in_body && in_query) fields.refuse("reason", "stands in the body and in the query");
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
     command.reason = in_body ? *in_body : in_query.value_or("");
@@ -188,7 +190,7 @@ void Api::alias_agent_approve(const CallPtr& call) {
         fields.required_text("approvalId", {.min = 1, .max = 100, .is_one_line = true});
     const std::optional<bool> is_approved = fields.boolean("approved");
     if (!is_approved && !fields.has_failed()) fields.refuse("approved", "is missing");
-    const std::string reason = fields.text("reason", {.max = 4000}).value_or("");
+    const std::string reason = fields.text("reason", {.max = 2000}).value_or("");
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
     core::DecisionCommand command;
     command.kind = *is_approved ? core::DecisionKind::approve : core::DecisionKind::reject;

@@ -13,7 +13,7 @@ using core::DecisionKind;
 using json::Fields;
 using json::value;
 
-constexpr json::TextRule words_rule{.max = 4000};
+constexpr json::TextRule words_rule{.max = 2000};
 
 /// What stands in place of the original; which field it is depends on the kind of request, and at
 /// most one may be given.
@@ -59,7 +59,7 @@ void read_decision(Fields& fields, core::DecisionCommand& command) {
     if (!kind && !fields.has_failed()) fields.refuse("decision", "is missing");
     if (kind) command.kind = *core::parse_word<DecisionKind>(*kind);
     command.digest = fields.text("digest", {.min = 1, .max = 200, .is_one_line = true}).value_or("");
-    command.note = fields.text("note", {.max = 2000}).value_or("");
+    command.note = fields.text("note", words_rule).value_or("");
     command.reason = fields.text("reason", words_rule).value_or("");
     command.guidance = fields.text("guidance", words_rule).value_or("");
     command.target = fields.text("to", {.min = 1, .max = 200, .is_one_line = true}).value_or("");

@@ -22,6 +22,8 @@
 namespace holdpoint::store::sqlite {
 namespace {
 
+constexpr std::chrono::milliseconds idle_after{50};
+
 /// What a failed statement means for the store.
 enum class Damage {
     job,      ///< this job asked for something impossible; the others are fine
@@ -140,12 +142,16 @@ class SqliteStore final : public Store {
     /// Takes whatever came while the last batch was synced: no artificial window. False at the end.
     bool take(std::vector<std::unique_ptr<Job>>& taken) {
         std::unique_lock lock(mutex_);
-        if (queue_.empty() && unsaved_pages() > options_.checkpoint_idle_pages) {
+        const auto has_work = [&] { return !queue_.empty() || is_stopping_; };
+        // Callers who wait for their answer leave the queue empty for a moment after every commit;
+        // only a real pause is the time to tidy up.
+        const bool has_paused = !wake_.wait_for(lock, idle_after, has_work);
+        if (has_paused && unsaved_pages() > options_.checkpoint_idle_pages) {
             lock.unlock();
             checkpoint();
             lock.lock();
         }
-        wake_.wait(lock, [&] { return !queue_.empty() || is_stopping_; });
+        wake_.wait(lock, has_work);
         taken.swap(queue_);
         return !taken.empty();
     }
