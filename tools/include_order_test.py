@@ -31,7 +31,7 @@ def strip_comments(text):
 def problems_of(path, text):
     """What one file (its path relative to src/) does that it may not."""
     folder = path.split("/")[0]
-    is_test = re.search(r"_(test|fuzz|bench)\.cpp$", path) or "/testing/" in path
+    is_test = re.search(r"_(test|fuzz|bench)\.cpp$|/test_\w+\.h$", path) or "/testing/" in path
     if folder not in ORDER:
         return [f"{path}: `{folder}` is not in the order"]
     found = []

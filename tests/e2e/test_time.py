@@ -248,7 +248,9 @@ class ClockJumpTest(unittest.TestCase):
         new.rename(self.clock)
 
     def server(self):
-        return Server(env={"LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": str(self.clock), "FAKETIME_NO_CACHE": "1",
+        # The crash build is the same server with the system's allocator; libfaketime and jemalloc need each other's
+        # functions before either is ready.
+        return Server(binary_path=os.environ.get("HOLDPOINT_CRASH_BIN"), env={"LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": str(self.clock), "FAKETIME_NO_CACHE": "1",
                            "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
 
     def test_the_clock_of_the_test_really_jumps(self):

@@ -76,7 +76,7 @@ class Inbox(World):
         body.setdefault("action", {"tool": "pay", "arguments": {"amount": 5}})
         return self.fake.propose(risk=level, metadata={"headline": headline}, **body)
 
-    def test_one_key_approves_what_is_selected(self):
+    def test_H10_one_key_approves_what_is_selected(self):
         request = self.ask("Pay five")
         self.open()
         self.see("Pay five")
