@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,29 +32,50 @@ std::string shown(std::string_view text) {
     return cut_utf8(visible(text.substr(0, shown_bytes_max + 4)), shown_bytes_max);
 }
 
-/// Seeded per process, so that nobody can choose keys whose tags collide.
-std::uint32_t tag_of(std::string_view key) {
-    static const std::uint64_t seed = [] {
+/// Tells keys apart quickly. Seeded, so that nobody can choose keys whose tags collide.
+class Tagger {
+  public:
+    Tagger() {
         std::random_device device;
-        return (std::uint64_t{device()} << 32) | device();
-    }();
-    std::uint64_t hash = seed ^ key.size();
-    const auto mix = [&hash](std::uint64_t word) {
-        const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9E3779B97F4A7C15ULL;
-        hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-        hash += seed;
-    };
-    std::uint64_t word = 0;
-    while (key.size() >= sizeof word) {
-        std::memcpy(&word, key.data(), sizeof word);
-        mix(word);
-        key.remove_prefix(sizeof word);
+        seed_ = (std::uint64_t{device()} << 32) | device();
     }
-    word = 0;
-    std::memcpy(&word, key.data(), key.size());
-    mix(word);
-    return static_cast<std::uint32_t>(hash ^ (hash >> 32));
-}
+
+    std::uint32_t tag(std::string_view key) const {
+        const char* at = key.data();
+        std::size_t left = key.size();
+        std::uint64_t hash = seed_ ^ left;
+        for (; left > 16; at += 8, left -= 8) hash = mix(hash, word(at));
+        // The last words overlap, which is cheaper than copying a part of one.
+        if (left >= 8) {
+            hash = mix(mix(hash, word(at)), word(at + left - 8));
+        } else if (left >= 4) {
+            hash = mix(hash, std::uint64_t{half(at)} << 32 | half(at + left - 4));
+        } else if (left > 0) {
+            hash = mix(hash, byte(at[0]) << 16 | byte(at[left / 2]) << 8 | byte(at[left - 1]));
+        }
+        return static_cast<std::uint32_t>(hash >> 32);
+    }
+
+  private:
+    static std::uint64_t byte(char c) { return static_cast<unsigned char>(c); }
+    static std::uint64_t word(const char* at) {
+        std::uint64_t result;
+        std::memcpy(&result, at, sizeof result);
+        return result;
+    }
+    static std::uint32_t half(const char* at) {
+        std::uint32_t result;
+        std::memcpy(&result, at, sizeof result);
+        return result;
+    }
+    std::uint64_t mix(std::uint64_t hash, std::uint64_t word) const {
+        const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9E3779B97F4A7C15ULL;
+        return (static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64)) +
+               seed_;
+    }
+
+    std::uint64_t seed_;
+};
 
 /// The keys of all objects that are open, the innermost last. Keys point into the parsed text or,
 /// if they had escapes, into a buffer that is never longer than that text.
@@ -72,7 +94,7 @@ class KeyStack {
         part_begin_ = 0;
     }
 
-    void release_memory() { *this = {}; }
+    void release_memory() { *this = KeyStack(); }
 
     std::size_t size() const { return keys_.size(); }
     std::string_view key(std::size_t index) const { return keys_[index]; }
@@ -92,20 +114,29 @@ class KeyStack {
 
     /// False if `key` is among those from `begin` on.
     bool push(std::string_view key, std::size_t begin) {
-        const std::uint32_t tag = tag_of(key);
-        // No early exit: this loop runs eight tags at a time, which no hash set beats here.
-        std::uint32_t matches = 0;
-        for (std::size_t i = begin; i < tags_.size(); ++i) matches += tags_[i] == tag;
-        if (matches > 0 && std::find(keys_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                     keys_.end(), key) != keys_.end()) {
-            return false;
-        }
+        const std::uint32_t tag = tagger_.tag(key);
+        if (may_contain(tag, begin) && contains(key, begin)) return false;
         keys_.push_back(key);
         tags_.push_back(tag);
         return true;
     }
 
   private:
+    bool may_contain(std::uint32_t tag, std::size_t begin) const {
+        const std::span<const std::uint32_t> tags(tags_.data() + begin, tags_.size() - begin);
+        if (tags.size() < 16) return std::ranges::find(tags, tag) != tags.end();
+        // No early exit: so the compiler compares many at a time, which no hash set beats here.
+        std::uint32_t matches = 0;
+        for (const std::uint32_t each : tags) matches += each == tag;
+        return matches > 0;
+    }
+
+    bool contains(std::string_view key, std::size_t begin) const {
+        return std::find(keys_.begin() + static_cast<std::ptrdiff_t>(begin), keys_.end(), key) !=
+               keys_.end();
+    }
+
+    Tagger tagger_;
     std::vector<std::string_view> keys_;
     std::vector<std::uint32_t> tags_;  // beside keys_
     std::string unescaped_;
@@ -125,7 +156,7 @@ class Handler {
         text_ = text;
         limits_ = limits;
         nodes_ = 0;
-        fault_.clear();
+        fault_ = {};
         frames_.clear();
         keys_.start(text.size());
         stack_.reset(std::move(storage));
@@ -142,11 +173,15 @@ class Handler {
         text_ = {};
     }
 
-    bool has_fault() const { return !fault_.empty(); }
-    ErrorCode code() const { return code_; }
-    const std::string& fault() const { return fault_; }
-    /// Where the offending token begins; null if only the parser's own position is known.
-    const char* place() const { return place_; }
+    struct Fault {
+        ErrorCode code = ErrorCode::invalid_argument;
+        std::string what;  ///< empty: none found
+        std::string_view advice;
+        /// Where the token begins; null if only the parser's own position is known.
+        const char* place = nullptr;
+    };
+    const Fault& fault() const { return fault_; }
+    /// The way to the value that the parser is at.
     std::string path() const;
 
     bool on_document_begin(error_code&) { return true; }
@@ -177,12 +212,11 @@ class Handler {
         if (!text_fits(last, total, ec)) return false;
         Frame& frame = frames_.back();
         if (keys_.size() - frame.keys_begin >= limits_.keys_max) {
-            return too_large(ec, fmt::format("object has more than {} keys", limits_.keys_max));
+            return too_large(ec, "object has more than {} keys", limits_.keys_max);
         }
         const std::string_view key = keys_.finish(last, is_in_text(last));
         if (!keys_.push(key, frame.keys_begin)) {
-            frame.repeated = key;
-            return refuse(ec, fmt::format("duplicate key `{}`", shown(key)), last);
+            return refuse_duplicate(ec, key, last);
         }
         frame.has_key = true;
         stack_.push_key(key);
@@ -202,7 +236,15 @@ class Handler {
     }
 
     bool on_number_part(string_view, error_code&) { return true; }
-    bool on_int64(std::int64_t, string_view text, error_code& ec) { return on_number(text, ec); }
+    bool on_int64(std::int64_t integer, string_view text, error_code& ec) {
+        // Boost.JSON reads integers right, only its doubles are off. Zero may be negative.
+        if (integer == 0 || integer > integer_max || integer < -integer_max) {
+            return on_number(text, ec);
+        }
+        if (!node_fits(ec)) return false;
+        stack_.push_int64(integer);
+        return value_ends();
+    }
     bool on_uint64(std::uint64_t, string_view text, error_code& ec) { return on_number(text, ec); }
     bool on_double(double, string_view text, error_code& ec) { return on_number(text, ec); }
 
@@ -230,24 +272,34 @@ class Handler {
         std::string_view repeated = {};  // the duplicate that ended the parse
     };
 
-    bool refuse(error_code& ec, std::string fault, std::string_view token = {}) {
-        code_ = ErrorCode::invalid_argument;
-        fault_ = std::move(fault);
-        place_ = is_in_text(token) ? token.data() : nullptr;
+    // All refusals stay out of line, so that what every value goes through is inlined.
+    [[gnu::cold]] bool refuse(error_code& ec, std::string what, std::string_view token = {}) {
+        fault_ = {.what = std::move(what), .advice = {}};
+        if (is_in_text(token)) fault_.place = token.data();
         ec = boost::json::error::exception;
         return false;
     }
 
-    bool too_large(error_code& ec, std::string fault) {
-        refuse(ec, std::move(fault));
-        code_ = ErrorCode::too_large;
+    [[gnu::cold]] bool too_large(error_code& ec, fmt::format_string<std::size_t&> what,
+                                 std::size_t limit) {
+        refuse(ec, fmt::format(what, limit));
+        fault_.code = ErrorCode::too_large;
         return false;
+    }
+
+    [[gnu::cold]] bool refuse_nul(error_code& ec) { return refuse(ec, "string holds U+0000"); }
+
+    [[gnu::cold]] bool refuse_duplicate(error_code& ec, std::string_view key,
+                                        std::string_view token) {
+        frames_.back().repeated = key;
+        return refuse(ec, fmt::format("duplicate key `{}`", shown(key)), token);
     }
 
     bool open(bool is_object, error_code& ec) {
         if (!node_fits(ec)) return false;
-        if (frames_.size() >= static_cast<std::size_t>(limits_.depth_max)) {
-            return too_large(ec, fmt::format("nested deeper than {} levels", limits_.depth_max));
+        const auto depth_max = static_cast<std::size_t>(limits_.depth_max);
+        if (frames_.size() >= depth_max) {
+            return too_large(ec, "nested deeper than {} levels", depth_max);
         }
         frames_.push_back({.is_object = is_object, .keys_begin = keys_.size()});
         return true;
@@ -255,17 +307,16 @@ class Handler {
 
     bool node_fits(error_code& ec) {
         if (++nodes_ <= limits_.nodes_max) return true;
-        return too_large(ec, fmt::format("more than {} values", limits_.nodes_max));
+        return too_large(ec, "more than {} values", limits_.nodes_max);
     }
 
     bool text_fits(std::string_view part, std::size_t total, error_code& ec) {
         if (total > limits_.string_bytes_max) {
-            return too_large(
-                ec, fmt::format("string is longer than {} bytes", limits_.string_bytes_max));
+            return too_large(ec, "string is longer than {} bytes", limits_.string_bytes_max);
         }
         // Raw text cannot hold U+0000, that is a syntax error; an escape can.
         if (!is_in_text(part) && part.find('\0') != std::string_view::npos) {
-            return refuse(ec, "string holds U+0000");
+            return refuse_nul(ec);
         }
         return true;
     }
@@ -274,15 +325,19 @@ class Handler {
         if (!node_fits(ec)) return false;
         Number number;
         const NumberFault fault = read_number(text, number);
-        if (fault != NumberFault::none) {
-            return refuse(ec, fmt::format("number `{}` {}", shown(text), describe(fault)), text);
-        }
+        if (fault != NumberFault::none) return refuse_number(ec, fault, text);
         if (number.is_integer) {
             stack_.push_int64(number.integer);
         } else {
             stack_.push_double(number.real);
         }
         return value_ends();
+    }
+
+    [[gnu::cold]] bool refuse_number(error_code& ec, NumberFault fault, std::string_view text) {
+        refuse(ec, fmt::format("number `{}` {}", shown(text), describe(fault)), text);
+        if (fault != NumberFault::negative_zero) fault_.advice = "; send it as a string";
+        return false;
     }
 
     static std::string_view describe(NumberFault fault) {
@@ -292,11 +347,11 @@ class Handler {
             case NumberFault::negative_zero:
                 return "is negative zero";
             case NumberFault::beyond_integers:
-                return "loses precision; integers beyond ±(2^53-1) must be sent as strings";
+                return "loses precision beyond ±(2^53-1)";
             case NumberFault::out_of_range:
-                return "is out of the range of a double";
+                return "is beyond the range of a double";
             case NumberFault::loses_precision:
-                return "loses precision; send it as a string";
+                return "loses precision";
         }
         return "";
     }
@@ -321,9 +376,7 @@ class Handler {
     std::vector<Frame> frames_;
     KeyStack keys_;
     boost::json::value_stack stack_;
-    ErrorCode code_ = ErrorCode::invalid_argument;
-    std::string fault_;
-    const char* place_ = nullptr;
+    Fault fault_;
 };
 
 bool is_name(std::string_view key) {
@@ -370,35 +423,47 @@ std::string describe_place(std::string_view text, std::size_t offset) {
                        std::ranges::count_if(before.substr(line_begin), starts_code_point) + 1);
 }
 
+/// Whether `text` ends in the escape of a leading surrogate, or in that and a backslash.
+bool ends_in_leading_surrogate(std::string_view text) {
+    if (text.ends_with('\\')) text.remove_suffix(1);
+    if (text.size() < 6) return false;
+    const std::string_view escape = text.substr(text.size() - 6);
+    return escape.starts_with("\\u") && (escape[2] == 'd' || escape[2] == 'D') &&
+           std::string_view("89abAB").contains(escape[3]);
+}
+
 std::string describe_syntax(std::string_view text, std::size_t offset, error_code ec) {
-    if (utf8_prefix(text) <= offset) return "text is not valid UTF-8";
-    if (ec == boost::json::error::illegal_leading_surrogate ||
-        ec == boost::json::error::illegal_trailing_surrogate) {
-        return "lone surrogate in an escape";
+    using boost::json::error;
+    if (ec == error::illegal_leading_surrogate || ec == error::illegal_trailing_surrogate ||
+        ends_in_leading_surrogate(text.substr(0, offset))) {
+        return "lone surrogate";
     }
-    if (ec == boost::json::error::expected_hex_digit) return "escape needs four hexadecimal digits";
-    if (ec == boost::json::error::exponent_overflow)
-        return "number is out of the range of a double";
-    if (ec == boost::json::error::incomplete || offset >= text.size()) return "text ends too early";
+    if (ec == error::expected_hex_digit) return "escape without four hexadecimal digits";
+    if (ec == error::exponent_overflow) return "number beyond the range of a double";
+    if (ec == error::incomplete || offset >= text.size()) return "text ends too early";
     const CodePoint found = first_code_point(text.substr(offset));
     return fmt::format("unexpected `{}`",
                        visible(text.substr(offset, static_cast<std::size_t>(found.bytes))));
 }
 
-Error make_error(ErrorCode code, std::string_view what, std::string_view text, std::size_t offset,
-                 std::string path) {
-    return Error{code, fmt::format("{} {}", what, describe_place(text, offset)), std::move(path)};
+Error syntax_error(std::string_view text, std::size_t offset, std::string_view what,
+                   std::string path = {}) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} {}", what, describe_place(text, offset)), std::move(path)};
 }
 
 /// Tells what is wrong with a text that the parser left at `offset`.
 Error explain(const Handler& handler, std::string_view text, std::size_t offset, error_code ec) {
-    if (handler.has_fault()) {
-        const char* place = handler.place();
-        if (place != nullptr) offset = static_cast<std::size_t>(place - text.data());
-        return make_error(handler.code(), handler.fault(), text, offset, handler.path());
+    if (const Handler::Fault& fault = handler.fault(); !fault.what.empty()) {
+        if (fault.place != nullptr) offset = static_cast<std::size_t>(fault.place - text.data());
+        return Error{fault.code,
+                     fmt::format("{} {}{}", fault.what, describe_place(text, offset), fault.advice),
+                     handler.path()};
     }
-    return make_error(ErrorCode::invalid_argument, describe_syntax(text, offset, ec), text, offset,
-                      handler.path());
+    if (const std::size_t valid = utf8_prefix(text); valid < text.size() && valid <= offset) {
+        return syntax_error(text, valid, "text is not UTF-8", handler.path());
+    }
+    return syntax_error(text, offset, describe_syntax(text, offset, ec), handler.path());
 }
 
 using Parser = boost::json::basic_parser<Handler>;
@@ -414,8 +479,7 @@ Result<value> run(Parser& parser, std::string_view text) {
     const std::size_t read = parser.write_some(false, text.data(), text.size(), ec);
     if (ec) return explain(parser.handler(), text, read, ec);
     if (read < text.size()) {
-        return make_error(ErrorCode::invalid_argument, "more text follows the JSON value", text,
-                          read, "");
+        return syntax_error(text, read, "more text after the JSON value");
     }
     return parser.handler().take();
 }

@@ -31,7 +31,7 @@ std::int64_t read_exponent(std::string_view text) {
 class Decimal {
   public:
     explicit Decimal(std::string_view text) {
-        const std::size_t end = std::min(text.find_first_of("eE"), text.size());
+        const std::size_t end = mantissa_bytes(text);
         text_ = text.substr(0, end);
         bool after_point = false;
         std::int64_t seen = 0;
@@ -45,12 +45,28 @@ class Decimal {
             if (seen == 0) text_.remove_prefix(std::exchange(at, 0));
             ++seen;
             if (!after_point) ++magnitude_;
-            if (text_[at] != '0') digits_ = seen;
+            if (text_[at] == '0') continue;
+            for (; digits_ < seen; ++digits_) whole_ *= 10;  // wraps beyond 19 digits
+            whole_ += static_cast<std::uint64_t>(text_[at] - '0');
         }
         if (end < text.size()) magnitude_ += read_exponent(text.substr(end + 1));
     }
 
     std::int64_t digits() const { return digits_; }
+
+    /// Up to 15 digits and a power of ten up to 22 are exact as doubles, so that one operation on
+    /// them rounds once, as reading the text does. False for other numbers.
+    bool read_exactly(double& number) const {
+        static constexpr std::array powers = std::to_array<double>(
+            {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22});
+        const std::int64_t power = magnitude_ - digits_;
+        if (digits_ > 15 || power < -22 || power > 22) return false;
+        const auto whole = static_cast<double>(whole_);
+        number = power < 0 ? whole / powers[static_cast<std::size_t>(-power)]
+                           : whole * powers[static_cast<std::size_t>(power)];
+        return true;
+    }
 
     bool operator==(const Decimal& other) const {
         if (digits_ != other.digits_) return false;
@@ -67,9 +83,15 @@ class Decimal {
     }
 
   private:
+    static std::size_t mantissa_bytes(std::string_view text) {
+        const auto is_mark = [](char c) { return (c | 0x20) == 'e'; };
+        return static_cast<std::size_t>(std::ranges::find_if(text, is_mark) - text.begin());
+    }
+
     std::string_view text_;  // from the first digit that counts
     std::int64_t digits_ = 0;
     std::int64_t magnitude_ = 0;
+    std::uint64_t whole_ = 0;  // the digits as an integer
 };
 
 /// Up to 15 digits always come back from a double as they went in, unless it is subnormal; checking
@@ -95,9 +117,14 @@ NumberFault read_real(std::string_view text, Number& number) {
         number.real = 0;
         return text.starts_with('-') ? NumberFault::negative_zero : NumberFault::none;
     }
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.real);
+    if (decimal.read_exactly(number.real)) {
+        if (text.starts_with('-')) number.real = -number.real;
+    } else {
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), number.real);
+        if (read.ec != std::errc{}) return NumberFault::out_of_range;
+    }
     const double size = std::fabs(number.real);
-    if (error != std::errc{} || !std::isfinite(size)) return NumberFault::out_of_range;
+    if (!std::isfinite(size)) return NumberFault::out_of_range;
     if (size > static_cast<double>(integer_max) && size < 1e21) return NumberFault::beyond_integers;
     if (surely_survives(decimal, size)) return NumberFault::none;
 

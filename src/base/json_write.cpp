@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,9 @@ namespace holdpoint::json {
 namespace {
 
 using Member = boost::json::key_value_pair;
+
+constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
+static_assert(std::endian::native == std::endian::little);
 
 /// UTF-8 sorts by code point; UTF-16 puts the pairs of U+10000 and above before U+E000 to U+FFFF.
 /// Only the first differing bytes can tell, and only where one is 0xEE or 0xEF and the other is
@@ -32,18 +36,56 @@ std::string_view key_of(const Member* member) {
     return {member->key().data(), member->key().size()};
 }
 
-bool is_plain(unsigned char c) { return c >= 0x20 && c != '"' && c != '\\' && c < 0x80; }
+/// A member and the first eight bytes of its key as one number that sorts as the key does: nearly
+/// all comparisons end there.
+struct Sorted {
+    std::uint64_t prefix;
+    const Member* member;
+
+    bool operator<(const Sorted& other) const {
+        if (prefix != other.prefix) return prefix < other.prefix;
+        return utf16_less(key_of(member), key_of(other.member));
+    }
+};
+
+/// Byte by byte, since the prefix of a key with such characters is rare.
+std::uint64_t in_utf16_order(std::uint64_t prefix) {
+    std::uint64_t result = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        std::uint64_t byte = (prefix >> shift) & 0xFF;
+        if (byte >= 0xF0) {
+            byte -= 2;
+        } else if (byte >= 0xEE) {
+            byte += 0x10;
+        }
+        result = result << 8 | byte;
+    }
+    return result;
+}
+
+std::uint64_t prefix_of(std::string_view key) {
+    std::uint64_t prefix = 0;
+    if (key.size() >= sizeof prefix) {
+        std::memcpy(&prefix, key.data(), sizeof prefix);
+        prefix = std::byteswap(prefix);
+    } else if (!key.empty()) {
+        for (const char c : key) prefix = prefix << 8 | static_cast<unsigned char>(c);
+        prefix <<= 8 * (sizeof prefix - key.size());
+    }
+    return (prefix & high_bits) == 0 ? prefix : in_utf16_order(prefix);
+}
+
+bool is_plain(char c) { return c >= 0x20 && c != '"' && c != '\\'; }  // beyond ASCII is negative
 
 /// Whether none of eight bytes is a control character, `"`, `\` or beyond ASCII.
 bool are_plain(const char* at) {
     constexpr std::uint64_t ones = 0x0101010101010101ULL;
-    constexpr std::uint64_t highs = 0x8080808080808080ULL;
     std::uint64_t word = 0;
     std::memcpy(&word, at, sizeof word);
     const std::uint64_t quote = word ^ (ones * '"');
     const std::uint64_t backslash = word ^ (ones * '\\');
     const std::uint64_t found = (word - ones * 0x20) | (quote - ones) | (backslash - ones) | word;
-    return (found & highs) == 0;
+    return (found & high_bits) == 0;
 }
 
 void append_escape(std::string& out, unsigned char c) {
@@ -75,6 +117,42 @@ void append_escape(std::string& out, unsigned char c) {
             out += hex[c >> 4];
             out += hex[c & 15];
     }
+}
+
+bool is_plain(std::string_view text) {
+    if (text.size() < 8) {
+        return std::ranges::all_of(text, [](char c) { return is_plain(c); });
+    }
+    const char* const last = text.data() + text.size() - 8;
+    for (const char* at = text.data(); at < last; at += 8) {
+        if (!are_plain(at)) return false;
+    }
+    return are_plain(last);  // overlaps what was looked at already
+}
+
+void append_with_escapes(std::string& out, std::string_view utf8) {
+    out += '"';
+    std::size_t copied = 0;  // everything before is in `out`
+    for (std::size_t at = 0; at < utf8.size();) {
+        if (utf8.size() - at >= 8 && are_plain(utf8.data() + at)) {
+            at += 8;
+            continue;
+        }
+        const CodePoint point = first_code_point(utf8.substr(at));
+        if (point.bytes > 1 || is_plain(utf8[at])) {
+            at += static_cast<std::size_t>(point.bytes);
+            continue;
+        }
+        out.append(utf8.substr(copied, at - copied));
+        if (point.bytes == 0) {
+            out += "\uFFFD";
+        } else {
+            append_escape(out, static_cast<unsigned char>(utf8[at]));
+        }
+        copied = ++at;
+    }
+    out.append(utf8.substr(copied));
+    out += '"';
 }
 
 void append_integer(std::string& out, std::int64_t integer) {
@@ -125,60 +203,44 @@ class Writer {
 
     void write(const object& object) {
         const std::size_t begin = members_.size();
-        for (const Member& member : object) members_.push_back(&member);
-        std::ranges::sort(members_.begin() + static_cast<std::ptrdiff_t>(begin), members_.end(),
-                          utf16_less, key_of);
+        for (const Member& member : object) {
+            members_.push_back({prefix_of(member.key()), &member});
+        }
+        std::sort(members_.begin() + static_cast<std::ptrdiff_t>(begin), members_.end());
         out_ += '{';
         // Inner objects push and pop behind `end`, which may move the vector: no iterators here.
         const std::size_t end = members_.size();
         for (std::size_t i = begin; i < end; ++i) {
             if (i > begin) out_ += ',';
-            append_quoted(out_, key_of(members_[i]));
+            const Member& member = *members_[i].member;
+            append_quoted(out_, member.key());
             out_ += ':';
-            write(members_[i]->value());
+            write(member.value());
         }
         out_ += '}';
         members_.resize(begin);
     }
 
     // Shared by all writers of a thread; each leaves it as long as it found it.
-    static thread_local std::vector<const Member*> members_;
+    static thread_local std::vector<Sorted> members_;
     std::string& out_;
 };
 
-thread_local std::vector<const Member*> Writer::members_;
+thread_local std::vector<Sorted> Writer::members_;
 
 }  // namespace
 
 void append_quoted(std::string& out, std::string_view utf8) {
-    out += '"';
-    std::size_t at = 0;
-    std::size_t copied = 0;  // everything before is in `out`
-    while (at < utf8.size()) {
-        if (utf8.size() - at >= 8 && are_plain(utf8.data() + at)) {
-            at += 8;
-            continue;
-        }
-        const auto c = static_cast<unsigned char>(utf8[at]);
-        if (is_plain(c)) {
-            ++at;
-            continue;
-        }
-        const int bytes = c < 0x80 ? 0 : first_code_point(utf8.substr(at)).bytes;
-        if (bytes > 0) {
-            at += static_cast<std::size_t>(bytes);
-            continue;
-        }
-        out.append(utf8.substr(copied, at - copied));
-        if (c < 0x80) {
-            append_escape(out, c);
-        } else {
-            out += "\uFFFD";
-        }
-        copied = ++at;
-    }
-    out.append(utf8.substr(copied));
-    out += '"';
+    if (!is_plain(utf8)) return append_with_escapes(out, utf8);
+    const std::size_t begin = out.size();
+    const std::size_t end = begin + utf8.size() + 2;
+    // libstdc++ 12 tells the operation the capacity in place of the size asked for.
+    out.resize_and_overwrite(end, [&](char* text, std::size_t) {
+        text[begin] = '"';
+        std::copy(utf8.begin(), utf8.end(), text + begin + 1);
+        text[end - 1] = '"';
+        return end;
+    });
 }
 
 void append_canonical(std::string& out, const value& value) { Writer(out).write(value); }

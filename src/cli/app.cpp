@@ -77,6 +77,7 @@ void add_commands(CLI::App& app, Commands& commands) {
     app.get_formatter()->column_width(26);
     add_global_flags(app, commands.flags);
 
+    add_serve(app, commands);
     add_request(app, commands);
     add_list(app, commands);
     add_show(app, commands);

@@ -40,6 +40,7 @@ int run(int argc, const char* const* argv);
 
 // One function per command or family, each in a file of that name. All have this shape, so that a
 // new command is one file and two lines.
+void add_serve(CLI::App& app, Commands& commands);
 void add_request(CLI::App& app, Commands& commands);
 void add_list(CLI::App& app, Commands& commands);
 void add_show(CLI::App& app, Commands& commands);

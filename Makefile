@@ -1,0 +1,82 @@
+# `make run` starts it, `make test` proves it, `make bench` measures it; `make lint`, `make fuzz`,
+# `make sanitize` and `make crash` look deeper. Each installs what it lacks first.
+.PHONY: build run test lint fuzz fuzz-build bench sanitize crash clean help
+
+BUILD := build
+CXX := clang++-19
+CC := clang-19
+export NINJA_STATUS := [%f/%t, %es] 
+CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC) \
+        $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --log-level=ERROR
+SETUP := tools/setup
+# How long each fuzz target runs, how often the crash test kills.
+FUZZ_SECONDS ?= 60
+CRASH_CYCLES ?= 5000
+
+help:
+	@sed -n 's/^# //p' Makefile | head -2
+
+build:
+	@$(SETUP) build
+	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=$(if $(wildcard /usr/include/gtest/gtest.h),ON,OFF)
+	@ninja -C $(BUILD) --quiet holdpoint
+
+run:
+	@$(SETUP) run
+	@$(MAKE) --no-print-directory build
+	@tools/run
+
+test:
+	@$(SETUP) build test
+	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
+	@ninja -C $(BUILD) --quiet
+	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error --progress
+
+# The unit and HTTP tests under address+undefined and under thread sanitizers.
+SANITIZED_TESTS := base_test core_test policy_test store_test service_test notify_test http_test api_test cli_test
+sanitize:
+	@$(SETUP) build test san
+	@for kind in address,undefined thread; do \
+	    dir=build-$${kind%%,*}; echo "== $$kind"; \
+	    $(CMAKE) -B $$dir -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -gline-tables-only" -DHOLDPOINT_TESTS=ON -DHOLDPOINT_SANITIZE=$$kind && \
+	    ninja -C $$dir --quiet $(SANITIZED_TESTS) && \
+	    TSAN_OPTIONS=suppressions=$(CURDIR)/tools/tsan.supp:halt_on_error=1 \
+	    ctest --test-dir $$dir -j 2 --output-on-failure --progress -LE e2e || exit 1; \
+	done
+
+lint:
+	@$(SETUP) build test lint
+	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
+	@ninja -C $(BUILD) --quiet openapi_json
+	@tools/lint $(BUILD)
+
+fuzz-build:
+	@$(SETUP) build fuzz
+	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
+	@ninja -C build-fuzz --quiet json_fuzz http_fuzz cli_fuzz
+
+fuzz: fuzz-build
+	@for target in json http cli; do \
+	    mkdir -p build-fuzz/found/$$target; echo "== $$target, $(FUZZ_SECONDS) s"; \
+	    build-fuzz/fuzz/$${target}_fuzz -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
+	        -artifact_prefix=build-fuzz/ build-fuzz/found/$$target fuzz/corpus/$$target || exit 1; \
+	done
+
+crash:
+	@$(MAKE) --no-print-directory build-crash
+	@/usr/bin/python3 tests/crash/crash_test.py --cycles $(CRASH_CYCLES)
+
+.PHONY: build-crash
+build-crash:
+	@$(SETUP) build test
+	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
+	@ninja -C $(BUILD) --quiet holdpoint holdpoint_crash
+
+bench:
+	@$(SETUP) build bench
+	@$(CMAKE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_BENCH=ON
+	@ninja -C build-bench --quiet
+	@bench/run build-bench
+
+clean:
+	rm -rf build build-*

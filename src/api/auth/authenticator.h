@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "api/auth/caller.h"
+#include "api/auth/rate_limit.h"
+#include "api/http/http.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "store/store.h"
+
+namespace holdpoint::auth {
+
+/// Finds out who calls. A credential that was good a moment ago is remembered for `memory_ms`, so
+/// that the busy path does not ask the store each time; whatever changes an identity calls
+/// forget(). Wrong credentials are counted per address. Network thread only.
+class Authenticator {
+  public:
+    struct Options {
+        RateLimit::Rule failures{0.2, 20};   ///< wrong credentials per address
+        RateLimit::Rule per_key{0, 1};       ///< calls per credential
+        RateLimit::Rule per_address{0, 1};   ///< calls per address
+        RateLimit::Rule per_cookie{2, 120};  ///< decisions and changes of a signed-in person
+    };
+    using Done = std::move_only_function<void(Result<Caller>)>;
+
+    Authenticator(store::Store& store, Clock& clock, Options options);
+
+    /// Calls `done` at once when it can, else after asking the store.
+    void authenticate(const http::Request& request, Done done);
+
+    /// Asks the store whether a credential is still good; for streams, when identities changed.
+    void recheck(const std::string& credential, bool is_cookie,
+                 std::move_only_function<void(bool is_good)> done);
+
+    void forget() { known_.clear(); }
+
+    /// The name of the session cookie; over TLS it cannot be set by anybody but this host.
+    static std::string_view cookie_name(bool is_tls);
+
+    /// A failed sign-in counts like a wrong credential.
+    void count_failure(const std::string& peer);
+    std::optional<Error> check_failures(const std::string& peer);
+
+  private:
+    struct Credential {
+        std::string hash;
+        bool is_cookie = false;
+    };
+    struct Known {
+        Caller caller;
+        std::int64_t until_ms;
+    };
+
+    Result<Credential> read_credential(const http::Request& request) const;
+    std::optional<Error> check_cookie(const http::Request& request, const Caller& caller);
+    std::optional<Error> check_rate(const http::Request& request, const Caller& caller);
+    Result<Caller> admit(const http::Request& request, Caller caller);
+    void ask_store(Credential credential, std::string peer, Done done);
+
+    store::Store& store_;
+    Clock& clock_;
+    RateLimit failures_;
+    RateLimit per_key_;
+    RateLimit per_address_;
+    RateLimit per_cookie_;
+    std::unordered_map<std::string, Known> known_;
+};
+
+}  // namespace holdpoint::auth

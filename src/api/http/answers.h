@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "api/http/api.h"
+#include "api/wire/errors.h"
+#include "service/decide.h"
+
+namespace holdpoint::api {
+
+/// The answer that shows one request, or a batch of them.
+http::Response render(const Shape& shape,
+                      const std::vector<std::shared_ptr<const core::Request>>& requests);
+
+/// Answers with the request as it stands, or with why nothing came of the call.
+void respond_decided(const CallPtr& call, const Result<service::Decided>& decided);
+
+inline void respond_error(const CallPtr& call, const Error& error) {
+    call->exchange->respond(wire::to_response(error));
+}
+
+inline void respond_json(const CallPtr& call, std::string body, int status = 200) {
+    http::Response response;
+    response.status = status;
+    response.body = std::move(body);
+    call->exchange->respond(std::move(response));
+}
+
+}  // namespace holdpoint::api

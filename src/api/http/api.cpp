@@ -1,0 +1,231 @@
+#include "api/http/api.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "api/wire/errors.h"
+#include "api/wire/query.h"
+#include "base/sha256.h"
+
+namespace holdpoint::api {
+namespace {
+
+using auth::Need;
+
+constexpr auth::RateLimit::Rule sign_in_rule{5.0 / 900, 5};
+
+bool is_json(std::string_view content_type) {
+    const std::string_view type = content_type.substr(0, content_type.find(';'));
+    const std::size_t end = type.find_last_not_of(' ');
+    return http::equal_ignoring_case(type.substr(0, end + 1), "application/json");
+}
+
+/// Behind a proxy the peer is the last address that the proxy itself added, and TLS ended there.
+void take_forwarded(http::Request& request) {
+    const std::string_view chain = request.header("x-forwarded-for");
+    std::string_view last = chain.substr(chain.rfind(',') + 1);
+    while (last.starts_with(' ')) last.remove_prefix(1);
+    if (!last.empty() && last.size() <= 64) request.peer = last;
+    request.is_tls = request.header("x-forwarded-proto") == "https";
+}
+
+/// Compares a path with a pattern; `{id}` takes one segment that is not empty.
+bool matches(std::string_view path, std::string_view pattern, std::string& id) {
+    const std::size_t brace = pattern.find('{');
+    if (brace == std::string_view::npos) return path == pattern;
+    const std::string_view before = pattern.substr(0, brace);
+    const std::string_view after = pattern.substr(pattern.find('}') + 1);
+    if (path.size() <= before.size() + after.size() || !path.starts_with(before) ||
+        !path.ends_with(after))
+        return false;
+    const std::string_view middle =
+        path.substr(before.size(), path.size() - before.size() - after.size());
+    if (middle.find('/') != std::string_view::npos) return false;
+    id = middle;
+    return true;
+}
+
+}  // namespace
+
+const std::vector<Api::Route>& Api::routes() {
+    // The busiest first.
+    static const std::vector<Route> table{
+        {"POST", "/v1/requests", Need::propose, &Api::submit},
+        {"GET", "/v1/requests/{id}", Need::anybody, &Api::get_request},
+        {"POST", "/v1/requests/{id}/decision", Need::decide, &Api::decide, true},
+        {"GET", "/v1/requests", Need::anybody, &Api::list},
+        {"POST", "/v1/requests/{id}/cancel", Need::propose, &Api::cancel},
+        {"POST", "/v1/requests/{id}/extend", Need::decide, &Api::extend, true},
+        {"POST", "/v1/requests/{id}/report", Need::propose, &Api::report},
+        {"GET", "/v1/requests/{id}/events", Need::anybody, &Api::get_timeline},
+        {"POST", "/v1/batches", Need::propose, &Api::submit_batch},
+        {"GET", "/v1/batches/{id}", Need::anybody, &Api::get_batch},
+        {"POST", "/v1/decisions", Need::decide, &Api::decide_many, true},
+        {"GET", "/v1/events", Need::anybody, &Api::events},
+        {"GET", "/v1/stats", Need::oversee, &Api::stats},
+        {"GET", "/v1/me", Need::anybody, &Api::me},
+        {"POST", "/v1/keys", Need::admin, &Api::create_key},
+        {"GET", "/v1/keys", Need::admin, &Api::list_keys},
+        {"POST", "/v1/keys/{id}/revoke", Need::admin, &Api::revoke_key},
+        {"POST", "/v1/users", Need::admin, &Api::create_user},
+        {"GET", "/v1/users", Need::oversee, &Api::list_users},
+        {"POST", "/v1/users/{id}/password", Need::oversee, &Api::set_password},
+        {"POST", "/v1/users/{id}/disable", Need::admin, &Api::disable_user},
+        {"POST", "/v1/users/{id}/enable", Need::admin, &Api::enable_user},
+        {"POST", "/v1/users/{id}/groups", Need::admin, &Api::set_groups},
+        {"POST", "/v1/session", Need::nothing, &Api::sign_in},
+        {"GET", "/v1/session", Need::oversee, &Api::get_session},
+        {"DELETE", "/v1/session", Need::oversee, &Api::sign_out},
+        {"POST", "/v1/links", Need::admin, &Api::create_link},
+        {"GET", "/api/approvals", Need::anybody, &Api::alias_list},
+        {"GET", "/api/approvals/pending", Need::anybody, &Api::alias_pending},
+        {"POST", "/api/approvals/{id}/approve", Need::decide, &Api::alias_approve, true},
+        {"POST", "/api/approvals/{id}/reject", Need::decide, &Api::alias_reject, true},
+        {"POST", "/api/agent/approve", Need::decide, &Api::alias_agent_approve, true},
+        {"GET", "/healthz", Need::nothing, &Api::health},
+        {"GET", "/readyz", Need::nothing, &Api::ready},
+        {"GET", "/metrics", Need::nothing, &Api::metrics},
+        {"GET", "/openapi.json", Need::nothing, &Api::openapi},
+        {"GET", "/", Need::nothing, &Api::page},
+        {"GET", "/sign-in", Need::nothing, &Api::page},
+        {"GET", "/r/{id}", Need::nothing, &Api::page},
+        {"GET", "/sign-in.js", Need::nothing, &Api::page_script},
+    };
+    return table;
+}
+
+Api::Api(store::Store& store, Clock& clock, const policy::Builtin& policy, Offload offload,
+         ApiOptions options)
+    : store_(store),
+      clock_(clock),
+      policy_(policy),
+      offload_(std::move(offload)),
+      options_(std::move(options)),
+      authenticator_(store, clock, options_.auth),
+      timers_(0),
+      polls_(store, waiters_, timers_),
+      streams_(store, timers_),
+      sign_ins_(sign_in_rule),
+      started_at_(clock.now()) {}
+
+const Api::Route* Api::find(const http::Request& request, std::string& id,
+                            std::string& allowed) const {
+    // HEAD is GET whose body the engine leaves out.
+    const std::string_view method =
+        request.method == "HEAD" ? "GET" : std::string_view(request.method);
+    for (const Route& route : routes()) {
+        if (!matches(request.path, route.path, id)) continue;
+        if (route.method == method) return &route;
+        if (!allowed.empty()) allowed += ", ";
+        allowed += route.method;
+    }
+    return nullptr;
+}
+
+void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchange) {
+    if (options_.is_behind_proxy) take_forwarded(request);
+    auto call = std::make_shared<Call>(Call{std::move(request), std::move(exchange), {}, {}, {}});
+    std::string allowed;
+    const Route* route = find(call->request, call->id, allowed);
+    if (!route && allowed.empty())
+        return call->exchange->respond(
+            wire::to_response({ErrorCode::not_found, "there is nothing at this path"}));
+    if (!route) {
+        http::Response response = wire::to_response(
+            {ErrorCode::method_not_allowed, fmt::format("this path takes {}", allowed)});
+        response.headers.emplace_back("Allow", allowed);
+        return call->exchange->respond(std::move(response));
+    }
+    call->now = clock_.now();
+    if (route->need == Need::nothing) return (this->*route->handle)(call);
+
+    authenticator_.authenticate(call->request, [this, route, call](Result<auth::Caller> caller) {
+        if (!caller) return call->exchange->respond(wire::to_response(caller.error()));
+        call->caller = std::move(*caller);
+        admit(*route, call);
+    });
+}
+
+void Api::admit(const Route& route, const CallPtr& call) {
+    if (auth::may(call->caller.role, route.need)) return (this->*route.handle)(call);
+    const bool is_agent = call->caller.role == store::Role::agent;
+    const Error error{ErrorCode::permission_denied,
+                      is_agent && route.is_decision ? "an agent cannot decide"
+                                                    : fmt::format("the role `{}` may not do this",
+                                                                  to_string(call->caller.role))};
+    call->exchange->respond(wire::to_response(error));
+}
+
+bool Api::read_body(const CallPtr& call, Body& body, bool may_be_empty) {
+    const http::Request& request = call->request;
+    if (request.body.empty() && may_be_empty) {
+        body.value.emplace(json::object{});
+        return true;
+    }
+    if (!is_json(request.header("content-type"))) {
+        call->exchange->respond(wire::to_response(
+            {ErrorCode::unsupported_media_type, "send `Content-Type: application/json`"}));
+        return false;
+    }
+    Result<json::value> parsed = json::parse(request.body, options_.json, &body.memory);
+    if (!parsed) {
+        call->exchange->respond(wire::to_response(parsed.error()));
+        return false;
+    }
+    body.value.emplace(std::move(*parsed));
+    return true;
+}
+
+std::optional<RequestId> Api::read_request_id(const CallPtr& call) {
+    const std::optional<RequestId> id = RequestId::parse(call->id);
+    // A malformed id is an unknown one: ids are opaque to callers.
+    if (!id)
+        call->exchange->respond(
+            wire::to_response({ErrorCode::not_found, "no request has this id"}));
+    return id;
+}
+
+std::optional<service::Idempotency> Api::read_idempotency(const CallPtr& call) {
+    constexpr std::size_t key_bytes_max = 255;
+    const http::Request& request = call->request;
+    service::Idempotency idempotency;
+    if (!request.has_header("idempotency-key")) return idempotency;
+    const std::string_view key = request.header("idempotency-key");
+    bool is_good = !key.empty() && key.size() <= key_bytes_max;
+    for (const char c : key) is_good = is_good && c > 0x20 && c < 0x7F;
+    if (!is_good || request.header_count("idempotency-key") > 1) {
+        call->exchange->respond(wire::to_response(
+            {ErrorCode::invalid_argument, "must be one text of 1 to 255 visible ASCII characters",
+             "Idempotency-Key"}));
+        return std::nullopt;
+    }
+    idempotency.key = key;
+    const auto hash = sha256({request.method, "\n", request.path, "\n", request.body});
+    idempotency.call_hash.assign(reinterpret_cast<const char*>(hash.data()), hash.size());
+    return idempotency;
+}
+
+bool Api::has_no_query(const CallPtr& call) {
+    const Result<void> ok = wire::expect_no_query(call->request.query);
+    if (!ok) call->exchange->respond(wire::to_response(ok.error()));
+    return ok.has_value();
+}
+
+void Api::on_commit(const std::vector<store::Change>& changes) {
+    waiters_.on_commit(changes);
+    streams_.on_commit(changes);
+}
+
+void Api::stop() {
+    is_stopping_ = true;
+    is_ready_ = false;
+    polls_.stop();
+    streams_.stop();
+}
+
+void Api::identity_changed() {
+    authenticator_.forget();
+    streams_.recheck(authenticator_);
+}
+
+}  // namespace holdpoint::api

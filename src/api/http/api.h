@@ -1,0 +1,180 @@
+#pragma once
+
+#include <boost/json/monotonic_resource.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/auth/authenticator.h"
+#include "api/auth/secrets.h"
+#include "api/http/event_streams.h"
+#include "api/http/http.h"
+#include "api/http/long_poll.h"
+#include "api/http/timers.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "core/decide.h"
+#include "policy/builtin.h"
+#include "service/idempotency.h"
+#include "service/identity.h"
+#include "service/wait.h"
+#include "store/store.h"
+
+namespace holdpoint::api {
+
+/// Runs something slow elsewhere and its second part back on the network thread.
+using Offload =
+    std::function<void(std::move_only_function<void()> work, std::move_only_function<void()> then)>;
+
+struct ApiOptions {
+    std::int64_t pending_max = 10'000;   ///< per agent
+    std::int64_t wait_ms_max = 300'000;  ///< of one long-poll
+    std::int64_t session_ms = 12 * 3'600'000LL;
+    std::int64_t link_ms = 600'000;
+    json::Limits json;
+    std::string base_url;          ///< for sign-in links
+    bool is_behind_proxy = false;  ///< believe X-Forwarded-For and X-Forwarded-Proto
+    auth::Authenticator::Options auth;
+};
+
+/// One call on its way through: who, what, and where the answer goes. Lives until answered.
+struct Call {
+    http::Request request;
+    std::shared_ptr<http::Exchange> exchange;
+    auth::Caller caller;
+    std::string id;  ///< what stood at `{id}` in the path
+    Timestamp now;
+};
+using CallPtr = std::shared_ptr<Call>;
+
+/// A parsed body and the memory it lives in: most bodies fit into it without an allocation. What
+/// is needed longer than the handler's own frame is copied out.
+struct Body {
+    unsigned char buffer[8192];
+    boost::json::monotonic_resource memory{buffer, sizeof buffer};
+    std::optional<json::value> value;
+
+    const json::value& operator*() const { return *value; }
+};
+
+/// The REST door: matches paths, names the caller, and hands each call to its use case. Everything
+/// runs on the network thread; the store answers back on it.
+class Api {
+  public:
+    Api(store::Store& store, Clock& clock, const policy::Builtin& policy, Offload offload,
+        ApiOptions options);
+
+    void handle(http::Request&& request, std::shared_ptr<http::Exchange> exchange);
+
+    /// The store's listener.
+    void on_commit(const std::vector<store::Change>& changes);
+    /// A few times per second, with the milliseconds since the door was made.
+    void on_tick(std::int64_t now_ms) { timers_.advance(now_ms); }
+    /// Everybody who waits is told to come back.
+    void stop();
+
+    /// False makes /readyz answer 503.
+    void set_ready(bool is_ready) { is_ready_ = is_ready; }
+    /// The text of /metrics, made by the owner.
+    using Metrics = std::move_only_function<std::string(const store::Counters&)>;
+    void set_metrics(Metrics metrics) { metrics_ = std::move(metrics); }
+
+    std::size_t waiters() const { return polls_.size(); }
+    std::size_t streams() const { return streams_.size(); }
+
+    struct Route {
+        std::string_view method;
+        std::string_view path;  ///< with at most one `{id}`
+        auth::Need need;
+        void (Api::*handle)(const CallPtr&);
+        bool is_decision = false;  ///< agents are told that they can never do this
+    };
+    /// Every route of this door, for matching, tests and the specification.
+    static const std::vector<Route>& routes();
+
+  private:
+    // requests.cpp
+    void submit(const CallPtr& call);
+    void submit_batch(const CallPtr& call);
+    void get_request(const CallPtr& call);
+    void get_batch(const CallPtr& call);
+    void get_timeline(const CallPtr& call);
+    void list(const CallPtr& call);
+    void cancel(const CallPtr& call);
+    void report(const CallPtr& call);
+    void events(const CallPtr& call);
+    // decisions.cpp
+    void decide(const CallPtr& call);
+    void decide_many(const CallPtr& call);
+    void extend(const CallPtr& call);
+    // aliases.cpp
+    void alias_list(const CallPtr& call);
+    void alias_pending(const CallPtr& call);
+    void alias_approve(const CallPtr& call);
+    void alias_reject(const CallPtr& call);
+    void alias_agent_approve(const CallPtr& call);
+    // identity.cpp
+    void me(const CallPtr& call);
+    void create_key(const CallPtr& call);
+    void list_keys(const CallPtr& call);
+    void revoke_key(const CallPtr& call);
+    void create_user(const CallPtr& call);
+    void list_users(const CallPtr& call);
+    void set_password(const CallPtr& call);
+    void disable_user(const CallPtr& call);
+    void enable_user(const CallPtr& call);
+    void set_groups(const CallPtr& call);
+    void sign_in(const CallPtr& call);
+    void get_session(const CallPtr& call);
+    void sign_out(const CallPtr& call);
+    void create_link(const CallPtr& call);
+    // operations.cpp
+    void stats(const CallPtr& call);
+    void health(const CallPtr& call);
+    void ready(const CallPtr& call);
+    void metrics(const CallPtr& call);
+    void openapi(const CallPtr& call);
+    void page(const CallPtr& call);
+    void page_script(const CallPtr& call);
+
+    const Route* find(const http::Request& request, std::string& id, std::string& allowed) const;
+    void admit(const Route& route, const CallPtr& call);
+
+    /// Parses the body; answers the error itself and returns false when it is wrong.
+    bool read_body(const CallPtr& call, Body& body, bool may_be_empty = false);
+    std::optional<RequestId> read_request_id(const CallPtr& call);
+    std::optional<service::Idempotency> read_idempotency(const CallPtr& call);
+    bool has_no_query(const CallPtr& call);
+    void propose(const CallPtr& call, std::vector<core::Proposal> proposals,
+                 std::optional<BatchId> batch);
+    void decide_as_alias(const CallPtr& call, const std::string& id_text,
+                         core::DecisionCommand command);
+    void open_session(const CallPtr& call, service::Authenticated found, const auth::Secret& token);
+    void sign_in_with_password(const CallPtr& call, const std::string& name,
+                               const std::string& password, store::Session session,
+                               std::move_only_function<void(Result<service::Authenticated>)> done);
+    void set_user_disabled(const CallPtr& call, bool is_disabled);
+    /// After an identity changed: caches are dropped, streams of dead credentials closed.
+    void identity_changed();
+
+    store::Store& store_;
+    Clock& clock_;
+    const policy::Builtin& policy_;
+    Offload offload_;
+    ApiOptions options_;
+    auth::Authenticator authenticator_;
+    service::Waiters waiters_;
+    Timers timers_;
+    LongPolls polls_;
+    EventStreams streams_;
+    auth::RateLimit sign_ins_;
+    Metrics metrics_;
+    Timestamp started_at_;
+    bool is_ready_ = false;
+    bool is_stopping_ = false;
+};
+
+}  // namespace holdpoint::api

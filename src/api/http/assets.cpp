@@ -1,0 +1,31 @@
+#include "api/http/assets.h"
+
+// .incbin costs the compiler nothing, whatever the size of the file; the paths come from CMake.
+#define HOLDPOINT_ASSET(name, path)                                                               \
+    asm(".section .rodata\n" #name "_begin:\n.incbin \"" path "\"\n" #name "_end:\n.previous\n"); \
+    extern "C" const char name##_begin[], name##_end[]
+
+HOLDPOINT_ASSET(holdpoint_openapi_json, HOLDPOINT_OPENAPI_JSON);
+HOLDPOINT_ASSET(holdpoint_sign_in_html, HOLDPOINT_SIGN_IN_HTML);
+HOLDPOINT_ASSET(holdpoint_sign_in_js, HOLDPOINT_SIGN_IN_JS);
+
+namespace holdpoint::api {
+namespace {
+
+std::string_view between(const char* begin, const char* end) {
+    return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+}  // namespace
+
+std::string_view asset_openapi_json() {
+    return between(holdpoint_openapi_json_begin, holdpoint_openapi_json_end);
+}
+std::string_view asset_sign_in_html() {
+    return between(holdpoint_sign_in_html_begin, holdpoint_sign_in_html_end);
+}
+std::string_view asset_sign_in_js() {
+    return between(holdpoint_sign_in_js_begin, holdpoint_sign_in_js_end);
+}
+
+}  // namespace holdpoint::api

@@ -1,0 +1,190 @@
+#include "api/http/event_streams.h"
+
+#include "api/wire/request.h"
+#include "service/read.h"
+
+namespace holdpoint::api {
+namespace {
+
+constexpr int replay_page = 200;
+/// A client that falls this far behind while it catches up is cut off; it resumes by its last id.
+constexpr std::size_t kept_max = 10'000;
+
+std::string shelf_of_session(const std::string& session) { return "session " + session; }
+std::string shelf_of_agent(const PrincipalId& agent) { return "agent " + agent.text(); }
+
+bool is_empty(const store::ListFilter& filter) {
+    return !filter.state && !filter.outcome && !filter.session && !filter.thread && !filter.task &&
+           !filter.user && !filter.agent && !filter.tool && !filter.risk && !filter.kind &&
+           !filter.batch;
+}
+
+}  // namespace
+
+/// One client. While it replays, commits are kept in `kept_`.
+class EventStreams::EventStream : public Timer, public std::enable_shared_from_this<EventStream> {
+  public:
+    EventStream(EventStreams& streams, std::shared_ptr<http::Stream> stream,
+                const auth::Caller& caller, store::ListFilter filter)
+        : streams_(streams),
+          stream_(std::move(stream)),
+          viewer_(caller.actor),
+          credential_(caller.credential),
+          is_cookie_(caller.is_cookie) {
+        if (!is_empty(filter)) filter_ = std::make_unique<store::ListFilter>(std::move(filter));
+    }
+
+    /// The shelf whose changes can concern this stream.
+    std::string shelf() const {
+        if (filter_ && filter_->session) return shelf_of_session(*filter_->session);
+        return viewer_.is_agent ? shelf_of_agent(viewer_.id) : "";
+    }
+
+    void open() {
+        stream_->on_close([weak = weak_from_this()] {
+            if (const std::shared_ptr<EventStream> self = weak.lock()) self->forget();
+        });
+        stream_->send("retry: 2000\n\n");
+        streams_.timers_.arm(*this, streams_.beat_ms_);
+    }
+
+    void replay_after(std::int64_t seq) {
+        is_replaying_ = true;
+        last_ = seq;
+        read_page();
+    }
+
+    void offer(const store::Change& change, const std::string& text) {
+        if (!service::may_see(viewer_, *change.request)) return;
+        if (filter_ && !service::matches(*filter_, *change.request)) return;
+        if (!is_replaying_) return send(change.event.seq, text);
+        if (kept_.size() >= kept_max) return close();
+        kept_.emplace_back(change.event.seq, text);
+    }
+
+    void on_timer() override {
+        stream_->send(": beat\n\n");
+        streams_.timers_.arm(*this, streams_.beat_ms_);
+    }
+
+    void close() {
+        stream_->close();
+        forget();
+    }
+
+    void tell_to_reconnect() {
+        stream_->send("event: reconnect\ndata: {}\n\n");
+        close();
+    }
+
+    const std::string& credential() const { return credential_; }
+    bool is_cookie() const { return is_cookie_; }
+
+  private:
+    void send(std::int64_t seq, const std::string& text) {
+        if (seq <= last_) return;
+        last_ = seq;
+        stream_->send(text);
+    }
+
+    void read_page() {
+        store::ListFilter filter = filter_ ? *filter_ : store::ListFilter{};
+        auto work = [after = last_, filter = service::visible_to(viewer_, std::move(filter))](
+                        store::Transaction& tx) {
+            return tx.events_after(after, filter, replay_page);
+        };
+        auto done = [weak = weak_from_this()](Result<std::vector<store::Change>> page) {
+            if (const std::shared_ptr<EventStream> self = weak.lock()) self->on_page(page);
+        };
+        streams_.store_.run(std::move(work), std::move(done));
+    }
+
+    void on_page(const Result<std::vector<store::Change>>& page) {
+        // The client reconnects and asks again; a gap would be worse.
+        if (!page) return close();
+        for (const store::Change& change : *page) send(change.event.seq, wire::to_sse(change));
+        if (static_cast<int>(page->size()) == replay_page) return read_page();
+        is_replaying_ = false;
+        for (const auto& [seq, text] : kept_) send(seq, text);
+        kept_ = {};
+    }
+
+    void forget() {
+        cancel();
+        streams_.remove(shelf(), shared_from_this());
+    }
+
+    EventStreams& streams_;
+    std::shared_ptr<http::Stream> stream_;
+    service::Viewer viewer_;
+    std::string credential_;  ///< for checking it again
+    bool is_cookie_ = false;
+    std::unique_ptr<store::ListFilter> filter_;  ///< null when nothing is filtered
+    std::int64_t last_ = 0;
+    bool is_replaying_ = false;
+    std::vector<std::pair<std::int64_t, std::string>> kept_;
+};
+
+EventStreams::~EventStreams() = default;
+
+void EventStreams::start(http::Exchange& exchange, const auth::Caller& caller,
+                         store::ListFilter filter, std::optional<std::int64_t> after) {
+    http::Response head;
+    head.content_type = "text/event-stream";
+    head.headers.emplace_back("X-Accel-Buffering", "no");
+    const auto stream = std::make_shared<EventStream>(*this, exchange.start_stream(std::move(head)),
+                                                      caller, std::move(filter));
+    add(stream->shelf(), stream);
+    stream->open();
+    if (after) stream->replay_after(*after);
+}
+
+std::vector<std::shared_ptr<EventStreams::EventStream>> EventStreams::all() const {
+    std::vector<std::shared_ptr<EventStream>> streams;
+    for (const auto& [name, shelf] : shelves_)
+        streams.insert(streams.end(), shelf.begin(), shelf.end());
+    return streams;
+}
+
+void EventStreams::add(const std::string& shelf, const std::shared_ptr<EventStream>& stream) {
+    if (shelves_[shelf].insert(stream).second) ++count_;
+}
+
+void EventStreams::remove(const std::string& shelf, const std::shared_ptr<EventStream>& stream) {
+    const auto found = shelves_.find(shelf);
+    if (found == shelves_.end()) return;
+    count_ -= found->second.erase(stream);
+    if (found->second.empty()) shelves_.erase(found);
+}
+
+void EventStreams::on_commit(const std::vector<store::Change>& changes) {
+    if (count_ == 0) return;
+    for (const store::Change& change : changes) {
+        std::string text;  // rendered once, and only if somebody may want it
+        for (const std::string& name : {std::string(), shelf_of_session(change.request->session),
+                                        shelf_of_agent(change.request->agent_id)}) {
+            const auto shelf = shelves_.find(name);
+            if (shelf == shelves_.end()) continue;
+            if (text.empty()) text = wire::to_sse(change);
+            // A stream may close itself while it is offered something.
+            const std::vector<std::shared_ptr<EventStream>> streams(shelf->second.begin(),
+                                                                    shelf->second.end());
+            for (const std::shared_ptr<EventStream>& stream : streams) stream->offer(change, text);
+        }
+    }
+}
+
+void EventStreams::recheck(auth::Authenticator& authenticator) {
+    for (const std::shared_ptr<EventStream>& stream : all())
+        authenticator.recheck(stream->credential(), stream->is_cookie(),
+                              [weak = std::weak_ptr(stream)](bool is_good) {
+                                  const std::shared_ptr<EventStream> checked = weak.lock();
+                                  if (checked && !is_good) checked->close();
+                              });
+}
+
+void EventStreams::stop() {
+    for (const std::shared_ptr<EventStream>& stream : all()) stream->tell_to_reconnect();
+}
+
+}  // namespace holdpoint::api

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/http/connection.h"
+#include "api/http/deadline_wheel.h"
+#include "api/http/response_writer.h"
+#include "api/http/server.h"
+#include "api/http/tls.h"
+
+namespace holdpoint::http {
+
+/// What the connections of one server share, and the sockets they come from. Asio's handlers hold
+/// it weakly: it may go while they are still queued.
+class Loop : public std::enable_shared_from_this<Loop> {
+  public:
+    Loop(boost::asio::io_context& io, Options options, Handler handler);
+    ~Loop();
+
+    Result<void> use_certificate(std::string certificate_file, std::string key_file);
+    Result<void> reload_certificate();
+    Result<std::uint16_t> listen(const Server::Listen& where);
+    void stop(std::chrono::milliseconds deadline, std::move_only_function<void()> done);
+
+    // For connections.
+    boost::asio::io_context& io() { return io_; }
+    const Options& options() const { return options_; }
+    Handler& handler() { return handler_; }
+    ResponseWriter& writer() { return writer_; }
+    Statistics& statistics() { return statistics_; }
+    bool is_stopping() const { return is_stopping_; }
+    /// One buffer for all reads: what a connection does not consume at once it copies.
+    std::span<char> read_buffer() { return read_buffer_; }
+    Response error_response(int status, std::string_view code, std::string_view message) const;
+    void arm(Connection& connection, std::chrono::milliseconds timeout);
+    void disarm(Connection& connection) { wheel_.disarm(connection); }
+    void remove(Connection& connection);
+
+    // A few spare readers and buffers spare the busy path its allocations.
+    std::unique_ptr<RequestReader> take_reader();
+    void give_back(std::unique_ptr<RequestReader> reader);
+    std::string take_buffer();
+    void give_back(std::string buffer);
+
+  private:
+    using Executor = boost::asio::io_context::executor_type;
+    using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Executor>;
+    using Timer = boost::asio::basic_waitable_timer<
+        std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
+    struct Listener {
+        Acceptor acceptor;
+        Timer retry;
+        bool is_tls;
+    };
+
+    void wait_for_clients(Listener& listener);
+    void accept_some(Listener& listener);
+    bool accept_one(Listener& listener);
+    void admit(Listener& listener, int descriptor, const std::string& address);
+    void start_ticking();
+    void wait_for_tick();
+    std::uint64_t current_tick() const;
+    void close_all(bool is_silent);
+    void finish_stop_if_empty();
+
+    boost::asio::io_context& io_;
+    Options options_;
+    Handler handler_;
+    ResponseWriter writer_;
+    Statistics statistics_;
+    std::string certificate_file_;
+    std::string key_file_;
+    std::optional<TlsContext> tls_;
+    std::vector<std::unique_ptr<Listener>> listeners_;
+    std::vector<ConnectionPtr> connections_;
+    std::unordered_map<std::string, std::size_t> peers_;
+    std::vector<char> read_buffer_;
+    std::vector<std::unique_ptr<RequestReader>> spare_readers_;
+    std::vector<std::string> spare_buffers_;
+    detail::DeadlineWheel wheel_;
+    std::chrono::steady_clock::time_point epoch_ = std::chrono::steady_clock::now();
+    Timer tick_timer_;
+    Timer stop_timer_;
+    std::move_only_function<void()> stopped_;
+    bool is_ticking_ = false;
+    bool is_stopping_ = false;
+};
+
+}  // namespace holdpoint::http

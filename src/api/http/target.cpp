@@ -1,0 +1,118 @@
+#include "api/http/target.h"
+
+#include <cstdint>
+
+namespace holdpoint::http {
+
+namespace {
+
+constexpr std::size_t query_parameters_max = 100;
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+/// Well-formed UTF-8 as in Unicode table 3-7: no overlong form, no surrogate. An overlong `/`
+/// must not get past the checks on the decoded path.
+bool is_utf8(std::string_view text) {
+    std::size_t at = 0;
+    const auto continues = [&](unsigned low, unsigned high) {
+        if (++at >= text.size()) return false;
+        const auto byte = static_cast<unsigned char>(text[at]);
+        return byte >= low && byte <= high;
+    };
+    for (; at < text.size(); ++at) {
+        const auto lead = static_cast<unsigned char>(text[at]);
+        if (lead < 0x80) continue;
+        if (lead < 0xC2 || lead > 0xF4) return false;
+        if (lead < 0xE0) {
+            if (!continues(0x80, 0xBF)) return false;
+            continue;
+        }
+        const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+        if (!continues(low, high)) return false;
+        if (!continues(0x80, 0xBF)) return false;
+        if (lead >= 0xF0 && !continues(0x80, 0xBF)) return false;
+    }
+    return true;
+}
+
+/// Decodes %XX, and `+` as a space in a query. False on a broken escape or a control character.
+bool decode(std::string_view text, bool is_query, std::string& out) {
+    out.reserve(text.size());
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        char c = text[at];
+        if (c == '%') {
+            if (at + 2 >= text.size()) return false;
+            const int high = hex_digit(text[at + 1]);
+            const int low = hex_digit(text[at + 2]);
+            if (high < 0 || low < 0) return false;
+            c = static_cast<char>(high * 16 + low);
+            at += 2;
+            if (!is_query && c == '/') return false;
+        } else if (static_cast<unsigned char>(c) >= 0x80) {
+            return false;
+        } else if (is_query && c == '+') {
+            c = ' ';
+        }
+        if (is_control(c)) return false;
+        out.push_back(c);
+    }
+    return is_utf8(out);
+}
+
+bool has_dot_segment(std::string_view path) {
+    while (!path.empty()) {
+        path.remove_prefix(1);
+        const std::string_view segment = path.substr(0, path.find('/'));
+        if (segment == "." || segment == "..") return true;
+        path.remove_prefix(segment.size());
+    }
+    return false;
+}
+
+std::string_view read_query(std::string_view text, Request& request) {
+    while (!text.empty()) {
+        const std::string_view part = text.substr(0, text.find('&'));
+        text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
+        if (part.empty()) continue;
+        if (request.query.size() == query_parameters_max) return "too many query parameters";
+        const std::size_t equals = part.find('=');
+        auto& [name, value] = request.query.emplace_back();
+        if (!decode(part.substr(0, equals), true, name)) return "malformed query parameter";
+        if (equals == std::string_view::npos) continue;
+        if (!decode(part.substr(equals + 1), true, value)) return "malformed query parameter";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view read_target(std::string_view target, Request& request) {
+    if (target.empty() || target.front() != '/') {
+        return "the request target must be a path beginning with `/`";
+    }
+    if (target.find('#') != std::string_view::npos) return "a request target has no fragment";
+    const std::size_t question = target.find('?');
+    const std::string_view path = target.substr(0, question);
+    if (path.find('%') == std::string_view::npos) {
+        for (const char c : path) {
+            if (is_control(c) || static_cast<unsigned char>(c) >= 0x80) return "malformed path";
+        }
+        request.path = path;
+    } else if (!decode(path, false, request.path)) {
+        return "malformed path";
+    }
+    if (request.path.find('\\') != std::string::npos) return "malformed path";
+    if (has_dot_segment(request.path)) return "a path has no `.` or `..` segments";
+    if (question == std::string_view::npos) return {};
+    return read_query(target.substr(question + 1), request);
+}
+
+}  // namespace holdpoint::http

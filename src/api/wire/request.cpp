@@ -1,0 +1,287 @@
+#include "api/wire/request.h"
+
+#include "api/wire/write.h"
+#include "core/json_text.h"
+#include "core/subject.h"
+
+namespace holdpoint::wire {
+namespace {
+
+using core::Request;
+
+void append_risk(std::string& out, const Request& request) {
+    ObjectWriter risk(out);
+    risk.word("level", to_string(request.risk));
+    const auto part = [&](std::string_view name, std::string_view absent) {
+        const std::string_view text = core::member_text(request.risk_detail.text, name);
+        risk.raw(name, text.empty() ? absent : text);
+    };
+    part("factors", "[]");
+    part("consequences", "[]");
+    part("reversibility", "null");
+    part("confidence", "null");
+    risk.close();
+}
+
+void append_requirement(std::string& out, const core::Requirement& requirement) {
+    ObjectWriter writer(out);
+    writer.name("lines") += '[';
+    bool is_first = true;
+    for (const core::RequirementLine& line : requirement.lines) {
+        if (!is_first) out += ',';
+        is_first = false;
+        ObjectWriter entry(out);
+        entry.text_or_null("group", line.group);
+        if (line.people.empty())
+            entry.raw("people", "null");
+        else
+            entry.texts("people", line.people);
+        entry.number("quorum", line.quorum);
+        entry.number("have", line.have);
+        entry.close();
+    }
+    out += ']';
+    writer.number("reject_threshold", requirement.reject_threshold);
+    writer.boolean("reason_required", requirement.reason_required);
+    writer.boolean("modifiable", requirement.modifiable);
+    writer.boolean("exclude_requester", requirement.exclude_requester);
+    writer.raw("confirm", "null");
+    writer.close();
+}
+
+void append_votes(std::string& out, const std::vector<core::Vote>& votes) {
+    out += '[';
+    bool is_first = true;
+    for (const core::Vote& vote : votes) {
+        if (!is_first) out += ',';
+        is_first = false;
+        ObjectWriter entry(out);
+        entry.word("decision", to_string(vote.decision.kind));
+        entry.text("by", vote.decision.by);
+        entry.time("at", vote.decision.at);
+        entry.close();
+    }
+    out += ']';
+}
+
+/// Seconds from milliseconds; 0 means "not set".
+void append_seconds(ObjectWriter& writer, std::string_view name, std::int64_t ms) {
+    if (ms == 0)
+        writer.raw(name, "null");
+    else
+        json::append_number(writer.name(name), static_cast<double>(ms) / 1000);
+}
+
+void append_timing(ObjectWriter& writer, std::string& out, const Request& request) {
+    const core::Timing& timing = request.timing;
+    writer.word("on_timeout", to_string(timing.on_timeout));
+    writer.name("timed_out");
+    if (request.timeout_taken) {
+        ObjectWriter taken(out);
+        taken.word("action", to_string(*request.timeout_taken));
+        taken.close();
+    } else {
+        out += "null";
+    }
+    writer.name("reminders");
+    ObjectWriter reminders(out);
+    append_seconds(reminders, "every_s", timing.remind_every_ms);
+    reminders.number("max", timing.reminders_max);
+    reminders.number("sent", timing.reminders_sent);
+    reminders.close();
+    writer.name("escalation");
+    ObjectWriter escalation(out);
+    append_seconds(escalation, "after_s", timing.escalate_after_ms);
+    escalation.text_or_null("to", timing.escalate_to);
+    escalation.boolean("done", timing.is_escalated);
+    escalation.close();
+    writer.name("retries");
+    ObjectWriter retries(out);
+    retries.number("max", timing.retries_max);
+    retries.number("done", timing.retries_done);
+    retries.close();
+}
+
+void append_decision(std::string& out, const core::Decision& decision) {
+    ObjectWriter writer(out);
+    writer.word("kind", to_string(decision.kind));
+    writer.text("by", decision.by);
+    writer.text("via", decision.via);
+    writer.time("at", decision.at);
+    writer.text_or_null("note", decision.note);
+    writer.text_or_null("reason", decision.reason);
+    writer.text_or_null("guidance", decision.guidance);
+    writer.text_or_null("target", decision.target);
+    writer.json("arguments", decision.replacement);
+    writer.json("answer", decision.answer);
+    writer.close();
+}
+
+/// What the agent runs. Its name tells what it is: arguments of an action, else the whole subject.
+void append_release(std::string& out, const Request& request) {
+    ObjectWriter writer(out);
+    const bool is_action = request.kind == core::Kind::action;
+    writer.raw(is_action ? "arguments" : to_string(request.kind),
+               core::changeable_part(request.kind, request.subject));
+    writer.word("digest", request.digest);
+    writer.raw("receipt", "null");
+    writer.close();
+}
+
+void append_report(std::string& out, const core::Report& report) {
+    ObjectWriter writer(out);
+    writer.boolean("success", report.is_success);
+    writer.json("result", report.result);
+    writer.text_or_null("error", report.error);
+    writer.time("at", report.at);
+    writer.close();
+}
+
+void append_outcome(ObjectWriter& writer, std::string& out, const Request& request) {
+    writer.name("decision");
+    if (request.decision)
+        append_decision(out, *request.decision);
+    else
+        out += "null";
+    writer.name("release");
+    if (request.is_released)
+        append_release(out, request);
+    else
+        out += "null";
+    writer.text_or_null("message_for_agent", request.message_for_agent);
+    writer.name("report");
+    if (request.report)
+        append_report(out, *request.report);
+    else
+        out += "null";
+}
+
+}  // namespace
+
+void ObjectWriter::texts(std::string_view key, const std::vector<std::string>& values) {
+    name(key) += '[';
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i > 0) out_ += ',';
+        json::append_quoted(out_, values[i]);
+    }
+    out_ += ']';
+}
+
+void append_request(std::string& out, const Request& request) {
+    ObjectWriter writer(out);
+    const std::string id = request.id.text();
+    writer.word("id", id);
+    writer.word("kind", to_string(request.kind));
+    writer.word("state", to_string(request.state));
+    if (request.outcome)
+        writer.word("outcome", to_string(*request.outcome));
+    else
+        writer.raw("outcome", "null");
+    writer.text_or_null("session", request.session);
+    writer.text_or_null("thread", request.thread);
+    writer.text_or_null("task", request.task);
+    writer.text_or_null("user", request.user);
+    writer.text("agent", request.agent);
+    writer.text_or_null("batch", request.batch ? request.batch->text() : "");
+    writer.json(to_string(request.kind), request.subject);
+    writer.json("proposed", request.proposed);
+    writer.text("headline", request.headline);
+    append_risk(writer.name("risk"), request);
+    writer.name("verdict");
+    ObjectWriter verdict(out);
+    verdict.word("kind", to_string(request.verdict.kind));
+    verdict.text_or_null("rule", request.verdict.rule);
+    verdict.text_or_null("gate", request.verdict.gate);
+    verdict.text_or_null("because", request.verdict.because);
+    verdict.close();
+    append_requirement(writer.name("requirement"), request.requirement);
+    append_votes(writer.name("votes"), request.votes);
+    writer.word("digest", request.digest);
+    writer.time("created_at", request.created_at);
+    writer.time("expires_at", request.expires_at);
+    writer.time("settled_at", request.settled_at);
+    append_timing(writer, out, request);
+    writer.json("context", request.context);
+    writer.json("suggested", request.suggested);
+    writer.json("metadata", request.metadata);
+    append_outcome(writer, out, request);
+    writer.word("url", "/r/" + id);
+    writer.close();
+}
+
+std::string to_json(const Request& request) {
+    std::string out;
+    out.reserve(1024 + request.subject.text.size() * 2 + request.context.text.size() +
+                request.metadata.text.size());
+    append_request(out, request);
+    return out;
+}
+
+std::string events_json(const std::vector<store::StoredEvent>& events) {
+    std::string out = "{\"events\":[";
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        if (i > 0) out += ',';
+        const core::Event& event = events[i].event;
+        ObjectWriter writer(out);
+        writer.number("seq", events[i].seq);
+        writer.word("type", sse_name(event.kind));
+        writer.time("at", event.at);
+        writer.text_or_null("actor", event.actor);
+        writer.text_or_null("via", event.via);
+        writer.text_or_null("address", event.address);
+        writer.json("detail", event.detail);
+        writer.close();
+    }
+    return out + "]}";
+}
+
+std::string_view sse_name(core::EventKind kind) {
+    switch (kind) {
+        case core::EventKind::requested:
+            return "approval-required";
+        case core::EventKind::voted:
+            return "decision-recorded";
+        case core::EventKind::settled:
+            return "request-settled";
+        case core::EventKind::reminded:
+            return "request-reminded";
+        case core::EventKind::escalated:
+            return "request-escalated";
+        case core::EventKind::retried:
+            return "request-retried";
+        case core::EventKind::extended:
+            return "request-extended";
+        case core::EventKind::reported:
+            return "tool-result";
+    }
+    return "request-changed";
+}
+
+std::string to_sse(const store::Change& change) {
+    const core::Event& event = change.event.event;
+    const Request& request = *change.request;
+    const std::string_view name = sse_name(event.kind);
+    std::string out = "id: " + std::to_string(change.event.seq) + "\nevent: ";
+    out += name;
+    out += "\ndata: ";
+    ObjectWriter writer(out);
+    writer.number("seq", change.event.seq);
+    writer.word("type", name);
+    writer.time("at", event.at);
+    writer.text_or_null("actor", event.actor);
+    if (event.kind == core::EventKind::requested) {
+        // The names that front ends of the older kind listen for.
+        writer.word("approvalId", request.id.text());
+        writer.text_or_null("toolName", request.tool);
+        writer.raw("input", core::changeable_part(request.kind, request.subject));
+        writer.text("message", request.headline);
+    } else if (event.kind == core::EventKind::reported && request.report) {
+        writer.text_or_null("toolName", request.tool);
+        append_report(writer.name("result"), *request.report);
+    }
+    append_request(writer.name("request"), request);
+    writer.close();
+    return out + "\n\n";
+}
+
+}  // namespace holdpoint::wire

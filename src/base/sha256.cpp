@@ -1,0 +1,73 @@
+#include "base/sha256.h"
+
+#include <cstdint>
+#include <memory>
+
+#include <openssl/evp.h>
+
+#include "base/assert.h"
+
+namespace holdpoint {
+namespace {
+
+struct FreeContext {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+
+// Looking the algorithm up by name costs more than hashing a request; the process keeps it.
+const EVP_MD* algorithm() {
+    static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    HOLDPOINT_ASSERT(fetched != nullptr);
+    return fetched;
+}
+
+EVP_MD_CTX* context() {
+    thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> owned(EVP_MD_CTX_new());
+    HOLDPOINT_ASSERT(owned != nullptr);
+    return owned.get();
+}
+
+}  // namespace
+
+Sha256 sha256(std::string_view text) { return sha256({text}); }
+
+Sha256 sha256(std::initializer_list<std::string_view> parts) {
+    EVP_MD_CTX* const hashing = context();
+    HOLDPOINT_ASSERT(EVP_DigestInit_ex2(hashing, algorithm(), nullptr) == 1);
+    for (const std::string_view part : parts) {
+        HOLDPOINT_ASSERT(EVP_DigestUpdate(hashing, part.data(), part.size()) == 1);
+    }
+    Sha256 result;
+    unsigned size = 0;
+    HOLDPOINT_ASSERT(EVP_DigestFinal_ex(hashing, result.data(), &size) == 1);
+    HOLDPOINT_ASSERT(size == result.size());
+    return result;
+}
+
+std::string hex(std::span<const unsigned char> bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string result;
+    result.reserve(bytes.size() * 2);
+    for (const unsigned char byte : bytes) {
+        result += digits[byte >> 4];
+        result += digits[byte & 15];
+    }
+    return result;
+}
+
+std::string base64url(std::span<const unsigned char> bytes) {
+    constexpr std::string_view alphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    std::string result;
+    result.reserve((bytes.size() * 4 + 2) / 3);
+    std::uint32_t pending = 0;
+    int bits = 0;
+    for (const unsigned char byte : bytes) {
+        pending = (pending << 8) | byte;
+        for (bits += 8; bits >= 6; bits -= 6) result += alphabet[(pending >> (bits - 6)) & 63];
+    }
+    if (bits > 0) result += alphabet[(pending << (6 - bits)) & 63];
+    return result;
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// SHA-256 and the two spellings of bytes that we use. Safe from any thread.
+namespace holdpoint {
+
+using Sha256 = std::array<unsigned char, 32>;
+
+Sha256 sha256(std::string_view text);
+
+/// Of all parts in a row, as if they were one text: `sha256({domain_prefix, body})`. Where the
+/// first part ends does not show in the result, so a prefix must end in a byte it has only there.
+Sha256 sha256(std::initializer_list<std::string_view> parts);
+
+/// Lower case.
+std::string hex(std::span<const unsigned char> bytes);
+
+/// RFC 4648 §5, without padding.
+std::string base64url(std::span<const unsigned char> bytes);
+
+}  // namespace holdpoint

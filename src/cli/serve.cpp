@@ -1,0 +1,335 @@
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+#include "cli/app.h"
+#include "cli/duration.h"
+#include "server/server.h"
+
+namespace holdpoint::cli {
+namespace {
+
+using server::Config;
+
+/// What the flags say, as text; turned into a Config when the command runs.
+struct ServeFlags {
+    std::string data;
+    std::string listen = "127.0.0.1:7480";
+    std::string tls_certificate, tls_key, base_url;
+    bool is_behind_proxy = false;
+    std::vector<std::string> require, allow;
+    std::string default_verdict = "hold";
+    bool is_disabled = false;
+    std::string risk = "medium";
+    std::string timeout = "5m";
+    std::string on_timeout = "reject";
+    std::string default_decision;
+    std::string remind_every;
+    int reminders_max = 3;
+    std::string escalate_after, escalate_to;
+    int retries_max = 1;
+    std::vector<std::string> groups;
+    int quorum = 1;
+    int reject_threshold = 1;
+    bool is_reason_required = false, is_not_modifiable = false, is_requester_excluded = false;
+    std::int64_t pending_max = 10'000;
+    std::size_t body_max = 256 * 1024;
+    std::size_t connections_max = 20'000;
+    std::string wait_max = "5m";
+    double rate_per_key = 0, rate_per_address = 0;
+    std::vector<std::string> notify;
+    std::string log_level = "info";
+    bool must_accept_clock = false, must_make_admin_key = false, must_check_store = false;
+};
+
+void add_policy_options(CLI::App& command, ServeFlags& flags) {
+    const char* group = "What waits for a person";
+    command.add_option("--require-tool", flags.require, "Tool that always waits (repeatable)")
+        ->group(group);
+    command
+        .add_option("--allow-tool", flags.allow, "Tool that passes unless required (repeatable)")
+        ->group(group);
+    command
+        .add_option("--default-verdict", flags.default_verdict,
+                    "For all other tools: hold, allow, deny")
+        ->check(CLI::IsMember({"hold", "allow", "deny"}))
+        ->group(group);
+    command
+        .add_flag("--approvals-disabled", flags.is_disabled,
+                  "Master switch: everything passes, and is still recorded")
+        ->group(group);
+    command.add_option("--risk", flags.risk, "Risk of every action; an agent can only raise it")
+        ->check(CLI::IsMember({"low", "medium", "high", "critical"}))
+        ->group(group);
+    command
+        .add_option("--group", flags.groups,
+                    "People who decide: a group (repeatable: one line each)")
+        ->group(group);
+    command.add_option("--quorum", flags.quorum, "How many people of each group")
+        ->check(CLI::Range(1, 100))
+        ->group(group);
+    command.add_option("--reject-threshold", flags.reject_threshold, "How many rejections end it")
+        ->check(CLI::Range(1, 100))
+        ->group(group);
+    command.add_flag("--reason-required", flags.is_reason_required, "A rejection must say why")
+        ->group(group);
+    command.add_flag("--not-modifiable", flags.is_not_modifiable, "Arguments may not be changed")
+        ->group(group);
+    command
+        .add_flag("--exclude-requester", flags.is_requester_excluded,
+                  "The agent's owner and user may not decide")
+        ->group(group);
+}
+
+void add_time_options(CLI::App& command, ServeFlags& flags) {
+    const char* group = "Time";
+    command.add_option("--timeout", flags.timeout, "How long a request waits, like 90s, 5m, 1h30m")
+        ->group(group);
+    command.add_option("--on-timeout", flags.on_timeout, "What happens then")
+        ->check(
+            CLI::IsMember({"reject", "approve", "retry", "escalate", "abort", "skip", "default"}))
+        ->group(group);
+    command.add_option("--default-decision", flags.default_decision, "For --on-timeout default")
+        ->check(CLI::IsMember({"approve", "reject", "skip", "abort"}))
+        ->group(group);
+    command.add_option("--remind-every", flags.remind_every, "Remind people this often")
+        ->group(group);
+    command.add_option("--reminders-max", flags.reminders_max, "At most so many times")
+        ->check(CLI::Range(0, 100))
+        ->group(group);
+    command
+        .add_option("--escalate-after", flags.escalate_after, "Ask other people after this time")
+        ->group(group);
+    command.add_option("--escalate-to", flags.escalate_to, "`group:NAME` or a person")
+        ->group(group);
+    command.add_option("--retries-max", flags.retries_max, "Rounds of --on-timeout retry")
+        ->check(CLI::Range(0, 100))
+        ->group(group);
+}
+
+void add_limit_options(CLI::App& command, ServeFlags& flags) {
+    const char* group = "Limits";
+    command.add_option("--pending-max", flags.pending_max, "Waiting requests of one agent")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}))
+        ->group(group);
+    command.add_option("--body-max", flags.body_max, "Bytes of one request body")
+        ->check(CLI::Range(std::size_t{1024}, std::size_t{16 << 20}))
+        ->group(group);
+    command.add_option("--connections-max", flags.connections_max, "Open connections")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+        ->group(group);
+    command.add_option("--wait-max", flags.wait_max, "Longest wait of one call")->group(group);
+    command
+        .add_option("--rate-per-key", flags.rate_per_key,
+                    "Calls per second of one key; 0: no limit")
+        ->check(CLI::NonNegativeNumber)
+        ->group(group);
+    command
+        .add_option("--rate-per-address", flags.rate_per_address,
+                    "Calls per second of one address; 0: no limit")
+        ->check(CLI::NonNegativeNumber)
+        ->group(group);
+}
+
+/// A key of the `[serve]` table is the flag of the same name; flags and environment win over it.
+Result<void> take_config_file(CLI::App& command, const std::string& path, const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<CLI::ConfigItem> items;
+    try {
+        items = CLI::ConfigTOML().from_config(stream);
+    } catch (const std::exception& error) {
+        return Error{ErrorCode::invalid_argument, fmt::format("`{}`: {}", path, error.what())};
+    }
+    for (const CLI::ConfigItem& item : items) {
+        const bool is_ours = item.parents.size() == 1 && item.parents[0] == "serve" &&
+                             item.name != "++" && item.name != "--";
+        if (!is_ours) continue;
+        CLI::Option* option = command.get_option_no_throw("--" + item.name);
+        if (!option)
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("`{}`: there is no setting `{}` for serve", path, item.name)};
+        if (option->count() > 0) continue;
+        try {
+            option->add_result(option->get_items_expected_max() == 0
+                                   ? std::vector<std::string>{item.inputs.at(0)}
+                                   : item.inputs);
+            option->run_callback();
+        } catch (const std::exception& error) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("`{}`: {}: {}", path, item.name, error.what())};
+        }
+    }
+    return {};
+}
+
+Result<void> take_config_files(CLI::App& command, const Flags& global) {
+    const Surroundings surroundings = real_surroundings();
+    std::vector<std::string> paths = config_paths(surroundings);
+    if (!global.config.empty()) paths = {global.config};
+    for (const std::string& path : paths) {
+        const Result<std::string> text = surroundings.read_file(path);
+        if (!text && text.error().code == ErrorCode::not_found && global.config.empty()) continue;
+        if (!text) return text.error();
+        if (Result<void> ok = take_config_file(command, path, *text); !ok) return ok.error();
+    }
+    return {};
+}
+
+/// Milliseconds; 0 for an empty text.
+Result<std::int64_t> to_ms(const std::string& text, const char* flag) {
+    if (text.empty()) return 0;
+    const Result<std::int64_t> seconds = parse_duration_s(text);
+    if (!seconds) return Error{ErrorCode::invalid_argument, seconds.error().message, flag};
+    return *seconds * 1000;
+}
+
+Result<void> take_timing(const ServeFlags& flags, core::Timing& timing) {
+    const Result<std::int64_t> timeout = to_ms(flags.timeout, "--timeout");
+    if (!timeout) return timeout.error();
+    const Result<std::int64_t> remind = to_ms(flags.remind_every, "--remind-every");
+    if (!remind) return remind.error();
+    const Result<std::int64_t> escalate = to_ms(flags.escalate_after, "--escalate-after");
+    if (!escalate) return escalate.error();
+    if (*timeout < 1000)
+        return Error{ErrorCode::invalid_argument, "must be at least a second", "--timeout"};
+    timing.timeout_ms = *timeout;
+    timing.on_timeout = *core::parse_word<core::TimeoutAction>(flags.on_timeout);
+    if (!flags.default_decision.empty())
+        timing.default_decision.text =
+            fmt::format("{{\"decision\":\"{}\"}}", flags.default_decision);
+    timing.remind_every_ms = *remind;
+    timing.reminders_max = flags.reminders_max;
+    timing.escalate_after_ms = *escalate;
+    timing.escalate_to = flags.escalate_to;
+    timing.retries_max = flags.retries_max;
+    return {};
+}
+
+void take_policy(const ServeFlags& flags, policy::Builtin& policy) {
+    policy.require = flags.require;
+    policy.allow = flags.allow;
+    policy.otherwise = *core::parse_word<core::VerdictKind>(flags.default_verdict);
+    policy.is_disabled = flags.is_disabled;
+    policy.risk = *core::parse_word<core::RiskLevel>(flags.risk);
+    policy.requirement.lines.clear();
+    for (const std::string& group : flags.groups)
+        policy.requirement.lines.push_back({group, {}, flags.quorum, 0});
+    if (flags.groups.empty()) policy.requirement.lines.push_back({"", {}, flags.quorum, 0});
+    policy.requirement.reject_threshold = flags.reject_threshold;
+    policy.requirement.reason_required = flags.is_reason_required;
+    policy.requirement.modifiable = !flags.is_not_modifiable;
+    policy.requirement.exclude_requester = flags.is_requester_excluded;
+}
+
+Result<Config> to_config(const ServeFlags& flags) {
+    Config config;
+    config.data = flags.data;
+    if (Result<void> ok = server::parse_listen(flags.listen, config); !ok) return ok.error();
+    config.tls_certificate = flags.tls_certificate;
+    config.tls_key = flags.tls_key;
+    config.is_behind_proxy = flags.is_behind_proxy;
+    config.base_url = flags.base_url;
+    take_policy(flags, config.policy);
+    if (Result<void> ok = take_timing(flags, config.policy.timing); !ok) return ok.error();
+    const Result<std::int64_t> wait_max = to_ms(flags.wait_max, "--wait-max");
+    if (!wait_max) return wait_max.error();
+    config.api.wait_ms_max = *wait_max;
+    config.api.pending_max = flags.pending_max;
+    config.api.json.bytes_max = flags.body_max;
+    // A second's worth may come at once.
+    config.api.auth.per_key = {flags.rate_per_key, std::max(1.0, flags.rate_per_key)};
+    config.api.auth.per_address = {flags.rate_per_address, std::max(1.0, flags.rate_per_address)};
+    config.http.limits.body_bytes_max = flags.body_max;
+    config.http.connections_max = flags.connections_max;
+    config.channels = flags.notify;
+    config.must_accept_clock = flags.must_accept_clock;
+    config.must_make_admin_key = flags.must_make_admin_key;
+    config.must_check_store = flags.must_check_store;
+    return config;
+}
+
+void start_log(const std::string& level) {
+    auto logger = std::make_shared<spdlog::logger>(
+        "holdpoint", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+    logger->set_level(spdlog::level::from_str(level));
+    logger->flush_on(spdlog::level::info);
+    spdlog::set_default_logger(std::move(logger));
+}
+
+void greet(const server::Started& started, bool is_json) {
+    if (is_json) {
+        fmt::print("{{\"url\":\"{}\",\"admin_key_file\":\"{}\"}}\n", started.url,
+                   started.admin_key_file);
+    } else {
+        fmt::print("Holdpoint {} serves on {}\n", HOLDPOINT_VERSION, started.url);
+        if (!started.sign_in_link.empty())
+            fmt::print("Admin key: {}\nSign in once, within 10 minutes: {}\n",
+                       started.admin_key_file, started.sign_in_link);
+    }
+    std::fflush(stdout);
+}
+
+ExitCode serve(const ServeFlags& flags, bool is_json) {
+    start_log(flags.log_level);
+    Result<void> served = {};
+    const Result<Config> config = to_config(flags);
+    if (config)
+        served = server::serve(
+            *config, [is_json](const server::Started& started) { greet(started, is_json); });
+    const Error* error = !config ? &config.error() : !served ? &served.error() : nullptr;
+    if (!error) return ExitCode::fine;
+    std::fputs((error_line(*error, "") + "\n").c_str(), stderr);
+    return error->code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Commands& commands) {
+    CLI::App* command = app.add_subcommand("serve", "Run the server");
+    const auto flags = std::make_shared<ServeFlags>();
+    command
+        ->add_option("--data", flags->data,
+                     "Directory of the store and the admin key (HOLDPOINT_DATA)")
+        ->envname("HOLDPOINT_DATA");
+    command->add_option("--listen", flags->listen, "Address and port (HOLDPOINT_LISTEN)")
+        ->envname("HOLDPOINT_LISTEN");
+    command->add_option("--tls-cert", flags->tls_certificate,
+                        "Certificate chain, PEM; SIGHUP reads it again");
+    command->add_option("--tls-key", flags->tls_key, "Its private key, PEM");
+    command->add_flag("--behind-proxy", flags->is_behind_proxy,
+                      "A proxy does TLS; believe its X-Forwarded-* headers");
+    command->add_option("--base-url", flags->base_url, "How people reach this server, for links");
+    command->add_option("--notify", flags->notify, "Tell people through this channel: log");
+    command->add_option("--log-level", flags->log_level, "debug, info, warn, error")
+        ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+    command->add_flag("--accept-clock", flags->must_accept_clock,
+                      "Follow a wall clock that was set; deadlines move along");
+    command->add_flag("--new-admin-key", flags->must_make_admin_key,
+                      "Write a new admin.key, when the old one is lost");
+    command->add_flag("--check-store", flags->must_check_store,
+                      "Check the whole store before serving");
+    add_policy_options(*command, *flags);
+    add_time_options(*command, *flags);
+    add_limit_options(*command, *flags);
+    on_run(*command, commands, [command, flags](const Flags& global) {
+        const Result<void> configured = take_config_files(*command, global);
+        if (!configured) {
+            std::fputs((error_line(configured.error(), "") + "\n").c_str(), stderr);
+            return ExitCode::usage;
+        }
+        if (flags->data.empty()) {
+            std::fputs("holdpoint: say where the data lives: --data DIR\n", stderr);
+            return ExitCode::usage;
+        }
+        return serve(*flags, global.is_json);
+    });
+}
+
+}  // namespace holdpoint::cli

@@ -1,0 +1,132 @@
+#include "core/expire.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "core/json_text.h"
+#include "core/requirement.h"
+#include "core/settle.h"
+#include "core/subject.h"
+
+namespace holdpoint::core {
+namespace {
+
+std::string quoted(std::string_view text) {
+    std::string out;
+    json::append_quoted(out, text);
+    return out;
+}
+
+void expire_as(Step& step, TimeoutAction action, Outcome outcome, Timestamp now) {
+    step.request.timeout_taken = action;
+    settle(step, outcome, timer_actor(), now, {"{\"timeout\":" + quoted(to_string(action)) + "}"});
+}
+
+void retry(Step& step, Timestamp now) {
+    Request& request = step.request;
+    request.timing.retries_done += 1;
+    request.expires_at = now + request.timing.timeout_ms;
+    note(step, EventKind::retried, timer_actor(), now,
+         {"{\"round\":" + std::to_string(request.timing.retries_done + 1) + "}"});
+    step.effects.push_back({EventKind::retried, request.id});
+}
+
+/// False when the target cannot take the place of everybody who is missing.
+bool escalate(Step& step, Timestamp now) {
+    Request& request = step.request;
+    request.timing.is_escalated = true;
+    if (!redirect(request.requirement, request.timing.escalate_to)) return false;
+    note(step, EventKind::escalated, timer_actor(), now,
+         {"{\"to\":" + quoted(request.timing.escalate_to) + "}"});
+    step.effects.push_back({EventKind::escalated, request.id});
+    return true;
+}
+
+/// The decision that the gate names for this case. Whatever cannot be read, or would release more
+/// than silence may release, ends as an ordinary expiry.
+void take_default(Step& step, Timestamp now) {
+    const Request& request = step.request;
+    const std::string_view kind = member_text(request.timing.default_decision.text, "decision");
+    if (kind == "\"approve\"" && request.risk <= request.timing.approve_risk_max)
+        return expire_as(step, TimeoutAction::approve, Outcome::expired, now);
+    if (kind == "\"skip\"") return expire_as(step, TimeoutAction::skip, Outcome::skipped, now);
+    if (kind == "\"abort\"") return expire_as(step, TimeoutAction::abort, Outcome::expired, now);
+    expire_as(step, TimeoutAction::use_default, Outcome::expired, now);
+}
+
+void time_out(Step& step, Timestamp now) {
+    Request& request = step.request;
+    const Timing& timing = request.timing;
+    switch (timing.on_timeout) {
+        case TimeoutAction::retry:
+            if (timing.retries_done < timing.retries_max) return retry(step, now);
+            break;
+        case TimeoutAction::escalate:
+            if (!timing.is_escalated && escalate(step, now)) {
+                request.expires_at = now + timing.timeout_ms;
+                return;
+            }
+            break;
+        case TimeoutAction::approve:
+            if (request.risk <= timing.approve_risk_max)
+                return expire_as(step, TimeoutAction::approve, Outcome::expired, now);
+            break;
+        case TimeoutAction::use_default:
+            return take_default(step, now);
+        case TimeoutAction::abort:
+            return expire_as(step, TimeoutAction::abort, Outcome::expired, now);
+        case TimeoutAction::skip:
+            return expire_as(step, TimeoutAction::skip, Outcome::skipped, now);
+        case TimeoutAction::reject:
+            break;
+    }
+    expire_as(step, TimeoutAction::reject, Outcome::expired, now);
+}
+
+void remind(Step& step, Timestamp now) {
+    Request& request = step.request;
+    Timing& timing = request.timing;
+    // After a long standstill one reminder is enough; those that were missed are not sent late.
+    const std::int64_t rounds = (now - request.created_at) / timing.remind_every_ms;
+    timing.reminders_sent = static_cast<int>(std::min<std::int64_t>(
+        timing.reminders_max, std::max<std::int64_t>(rounds, timing.reminders_sent + 1)));
+    note(step, EventKind::reminded, timer_actor(), now,
+         {"{\"reminder\":" + std::to_string(timing.reminders_sent) + "}"});
+    step.effects.push_back({EventKind::reminded, request.id});
+}
+
+bool is_reminder_due(const Request& request, Timestamp now) {
+    const Timing& timing = request.timing;
+    return timing.remind_every_ms > 0 && timing.reminders_sent < timing.reminders_max &&
+           now >= request.created_at + timing.remind_every_ms * (timing.reminders_sent + 1);
+}
+
+bool is_escalation_due(const Request& request, Timestamp now) {
+    const Timing& timing = request.timing;
+    return timing.escalate_after_ms > 0 && !timing.is_escalated &&
+           now >= request.created_at + timing.escalate_after_ms;
+}
+
+}  // namespace
+
+std::optional<Step> tick(const Request& request, Timestamp now) {
+    if (request.state == State::settled) return std::nullopt;
+    const bool is_over = now >= request.expires_at;
+    const bool must_escalate = is_escalation_due(request, now);
+    const bool must_remind = is_reminder_due(request, now);
+    if (!is_over && !must_escalate && !must_remind) return std::nullopt;
+
+    Step step;
+    step.request = request;
+    step.request.version += 1;
+    if (is_over) {
+        time_out(step, now);
+    } else {
+        if (must_escalate) escalate(step, now);
+        if (must_remind) remind(step, now);
+    }
+    step.request.next_at = next_wake(step.request);
+    return step;
+}
+
+}  // namespace holdpoint::core

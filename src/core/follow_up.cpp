@@ -1,0 +1,77 @@
+#include "core/follow_up.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "core/requirement.h"
+#include "core/settle.h"
+
+namespace holdpoint::core {
+namespace {
+
+Error settled(const Request& request) {
+    return {ErrorCode::conflict, fmt::format("already {}", to_string(*request.outcome))};
+}
+
+bool has_place(const Request& request, const Actor& person) {
+    const auto& lines = request.requirement.lines;
+    return !person.is_agent && std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
+        return is_in_line(line, person.name, person.groups);
+    });
+}
+
+}  // namespace
+
+Result<Step> cancel(Request request, const std::string& reason, const Actor& agent, Timestamp now) {
+    if (request.state == State::settled) return settled(request);
+    std::string detail = "{\"reason\":";
+    json::append_quoted(detail, reason);
+    detail += '}';
+    Step step;
+    step.request = std::move(request);
+    step.request.version += 1;
+    settle(step, Outcome::cancelled, agent, now, {reason.empty() ? "" : std::move(detail)});
+    return step;
+}
+
+Result<Step> extend(Request request, std::int64_t ms, const Actor& person, Timestamp now) {
+    if (!has_place(request, person))
+        return Error{ErrorCode::permission_denied, "this request is for other people to decide"};
+    if (request.state == State::settled) return settled(request);
+    const Timestamp until = request.expires_at + ms;
+    if (until - request.created_at > lifetime_ms_max)
+        return Error{ErrorCode::refused, "a request may wait ninety days in all", "seconds"};
+    Step step;
+    step.request = std::move(request);
+    step.request.version += 1;
+    step.request.expires_at = until;
+    step.request.next_at = next_wake(step.request);
+    note(step, EventKind::extended, person, now, {"{\"expires_at\":\"" + to_string(until) + "\"}"});
+    return step;
+}
+
+Result<Step> report(Request request, Report report, const Actor& agent, Timestamp now) {
+    if (request.state == State::pending)
+        return Error{ErrorCode::refused, "nothing can have happened yet: the request is pending"};
+    Step step;
+    if (request.report) {
+        const Report& before = *request.report;
+        const bool is_same = before.is_success == report.is_success &&
+                             before.result == report.result && before.error == report.error;
+        if (!is_same) return Error{ErrorCode::conflict, "another report was given before"};
+        step.request = std::move(request);
+        return step;
+    }
+    report.at = now;
+    step.request = std::move(request);
+    step.request.version += 1;
+    step.request.report = std::move(report);
+    note(step, EventKind::reported, agent, now,
+         {fmt::format("{{\"success\":{}}}", step.request.report->is_success)});
+    step.effects.push_back({EventKind::reported, step.request.id});
+    return step;
+}
+
+}  // namespace holdpoint::core

@@ -1,0 +1,69 @@
+#include "core/json_text.h"
+
+#include "base/assert.h"
+
+namespace holdpoint::core {
+namespace {
+
+/// Position just behind the string literal that starts at `at`.
+std::size_t skip_string(std::string_view text, std::size_t at) {
+    for (++at; at < text.size(); ++at) {
+        if (text[at] == '\\')
+            ++at;
+        else if (text[at] == '"')
+            return at + 1;
+    }
+    return text.size();
+}
+
+/// Position just behind the value that starts at `at`. Canonical text has no white space.
+std::size_t skip_value(std::string_view text, std::size_t at) {
+    int depth = 0;
+    while (at < text.size()) {
+        const char c = text[at];
+        if (c == '"') {
+            at = skip_string(text, at);
+            if (depth == 0) return at;
+            continue;
+        }
+        if (c == '{' || c == '[') {
+            ++depth;
+        } else if (c == '}' || c == ']') {
+            if (depth == 0) return at;  // the end of the object around a number or word
+            if (--depth == 0) return at + 1;
+        } else if (c == ',' && depth == 0) {
+            return at;
+        }
+        ++at;
+    }
+    return at;
+}
+
+}  // namespace
+
+std::string_view member_text(std::string_view canonical_object, std::string_view name) {
+    std::size_t at = 1;
+    while (at < canonical_object.size() && canonical_object[at] == '"') {
+        const std::size_t name_end = skip_string(canonical_object, at);
+        const std::string_view key = canonical_object.substr(at + 1, name_end - at - 2);
+        const std::size_t value = name_end + 1;
+        const std::size_t end = skip_value(canonical_object, value);
+        if (key == name) return canonical_object.substr(value, end - value);
+        at = end + 1;
+    }
+    return {};
+}
+
+JsonText with_member(const JsonText& object, std::string_view name, std::string_view value) {
+    const std::string_view old = member_text(object.text, name);
+    HOLDPOINT_ASSERT(!old.empty());
+    const std::size_t at = static_cast<std::size_t>(old.data() - object.text.data());
+    JsonText changed;
+    changed.text.reserve(object.text.size() - old.size() + value.size());
+    changed.text.append(object.text, 0, at);
+    changed.text.append(value);
+    changed.text.append(object.text, at + old.size());
+    return changed;
+}
+
+}  // namespace holdpoint::core

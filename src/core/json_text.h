@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/request.h"
+
+namespace holdpoint::core {
+
+/// The text of one member of a canonical object, without parsing the rest; empty if absent.
+std::string_view member_text(std::string_view canonical_object, std::string_view name);
+
+/// The same object with one member's text replaced. The member must be there.
+JsonText with_member(const JsonText& object, std::string_view name, std::string_view value);
+
+}  // namespace holdpoint::core

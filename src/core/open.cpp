@@ -1,0 +1,93 @@
+#include "core/open.h"
+
+#include <algorithm>
+
+#include "core/digest.h"
+#include "core/requirement.h"
+#include "core/settle.h"
+
+namespace holdpoint::core {
+namespace {
+
+void take_timing(Timing& timing, const Proposal& proposal) {
+    timing.timeout_ms = proposal.timeout_ms.value_or(timing.timeout_ms);
+    timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
+    timing.remind_every_ms = proposal.remind_every_ms.value_or(timing.remind_every_ms);
+    timing.reminders_max = proposal.reminders_max.value_or(timing.reminders_max);
+    timing.escalate_after_ms = proposal.escalate_after_ms.value_or(timing.escalate_after_ms);
+    if (!proposal.escalate_to.empty()) timing.escalate_to = proposal.escalate_to;
+    timing.retries_max = proposal.retries_max.value_or(timing.retries_max);
+}
+
+Result<void> check_timing(Request& request) {
+    Timing& timing = request.timing;
+    const bool wants_escalation =
+        timing.on_timeout == TimeoutAction::escalate || timing.escalate_after_ms > 0;
+    if (wants_escalation && timing.escalate_to.empty())
+        return Error{ErrorCode::refused, "escalation needs somebody to escalate to", "escalate_to"};
+    // A person must see at once that silence will not release it, not learn it at the deadline.
+    if (timing.on_timeout == TimeoutAction::approve && request.risk > timing.approve_risk_max)
+        timing.on_timeout = TimeoutAction::reject;
+    return {};
+}
+
+Request make_request(const Proposal& proposal, const Verdict& verdict, const Opening& opening) {
+    Request request;
+    request.id = opening.id;
+    request.version = 1;
+    request.kind = proposal.kind;
+    request.session = proposal.session;
+    request.thread = proposal.thread;
+    request.task = proposal.task;
+    request.user = proposal.user;
+    request.agent_id = opening.agent.id;
+    request.agent = opening.agent.name;
+    request.owner = opening.owner;
+    request.batch = opening.batch;
+    request.tool = proposal.tool;
+    request.subject = proposal.subject;
+    request.headline = proposal.headline;
+    // An agent's own word about risk counts only upwards.
+    request.risk = std::max(verdict.risk, proposal.risk.value_or(verdict.risk));
+    request.risk_detail = proposal.risk_detail;
+    request.verdict = verdict.record;
+    request.requirement = verdict.requirement;
+    if (proposal.requirement) tighten(request.requirement, *proposal.requirement);
+    request.timing = verdict.timing;
+    take_timing(request.timing, proposal);
+    request.created_at = opening.now;
+    request.expires_at = opening.now + request.timing.timeout_ms;
+    request.context = proposal.context;
+    request.suggested = proposal.suggested;
+    request.metadata = proposal.metadata;
+    return request;
+}
+
+}  // namespace
+
+Result<Step> open(const Proposal& proposal, const Verdict& verdict, const Opening& opening) {
+    Step step;
+    step.request = make_request(proposal, verdict, opening);
+    Request& request = step.request;
+    if (Result<void> ok = check_timing(request); !ok) return ok.error();
+    request.digest = digest_of(request);
+    request.next_at = next_wake(request);
+
+    switch (verdict.record.kind) {
+        case VerdictKind::allow:
+            // A question cannot be released: nobody but a person has the answer.
+            if (request.kind == Kind::input) break;
+            settle(step, Outcome::allowed, opening.agent, opening.now);
+            return step;
+        case VerdictKind::deny:
+            settle(step, Outcome::denied, opening.agent, opening.now);
+            return step;
+        case VerdictKind::hold:
+            break;
+    }
+    note(step, EventKind::requested, opening.agent, opening.now);
+    step.effects.push_back({EventKind::requested, request.id});
+    return step;
+}
+
+}  // namespace holdpoint::core

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/request.h"
+
+namespace holdpoint::core {
+
+/// Whether a person of this name and these groups can fill a place in the line.
+bool is_in_line(const RequirementLine& line, const std::string& name,
+                const std::vector<std::string>& groups);
+
+/// Seats the approving votes in the lines, each person in one place, as many as possible, and
+/// writes the result into `have`. True when every place is taken.
+bool seat_votes(Requirement& requirement, const std::vector<Vote>& votes);
+
+/// What the agent may add to what policy asks: it can only become harder to pass.
+void tighten(Requirement& requirement, const Requirement& asked);
+
+/// Puts the target in the place of everybody who is still missing, one seat for each. `refused`
+/// when several are missing and the target is one person.
+Result<void> redirect(Requirement& requirement, const std::string& target);
+
+/// The line of an escalation target: `group:NAME` or a person's name.
+RequirementLine line_for(const std::string& target);
+
+}  // namespace holdpoint::core

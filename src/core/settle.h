@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "core/request.h"
+
+namespace holdpoint::core {
+
+/// When the timer must look at this pending request next.
+Timestamp next_wake(const Request& request);
+
+/// Ends a pending request, once: writes outcome, release and the sentence for the agent, and adds
+/// the event and the effect to `step`. Whether it is released follows from outcome and timeout
+/// action alone.
+void settle(Step& step, Outcome outcome, const Actor& actor, Timestamp now, JsonText detail = {});
+
+/// Adds an event by this actor to the step.
+void note(Step& step, EventKind kind, const Actor& actor, Timestamp now, JsonText detail = {});
+
+/// The actor that stands for time passing.
+const Actor& timer_actor();
+
+/// The sentence that goes back to the model: what happened, and what to do now.
+std::string message_for(const Request& request);
+
+}  // namespace holdpoint::core

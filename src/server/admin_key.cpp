@@ -1,0 +1,55 @@
+#include "server/admin_key.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace holdpoint::server {
+namespace {
+
+Error cannot(const char* what, const std::string& path) {
+    return {ErrorCode::unavailable,
+            fmt::format("cannot {} `{}`: {}", what, path, std::strerror(errno))};
+}
+
+}  // namespace
+
+Result<void> prepare_data_directory(const std::string& path) {
+    std::error_code failed;
+    if (!std::filesystem::exists(path, failed)) {
+        std::filesystem::create_directories(path, failed);
+        if (failed)
+            return Error{
+                ErrorCode::unavailable,
+                fmt::format("cannot make the data directory `{}`: {}", path, failed.message())};
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all, failed);
+    }
+    if (!std::filesystem::is_directory(path, failed))
+        return Error{ErrorCode::unavailable, fmt::format("`{}` is not a directory", path)};
+    if (access(path.c_str(), R_OK | W_OK | X_OK) != 0)
+        return cannot("use the data directory", path);
+    return {};
+}
+
+Result<void> write_admin_key(const std::string& path, const std::string& key) {
+    const std::string temporary = path + ".new";
+    const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return cannot("write", temporary);
+    const std::string line = key + "\n";
+    const bool is_written =
+        fchmod(file, 0600) == 0 &&
+        write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+        fsync(file) == 0;
+    const Error failure = cannot("write", temporary);
+    close(file);
+    if (!is_written) return failure;
+    if (rename(temporary.c_str(), path.c_str()) != 0) return cannot("write", path);
+    return {};
+}
+
+}  // namespace holdpoint::server

@@ -1,0 +1,364 @@
+#include "server/running.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+
+#include <boost/asio/post.hpp>
+#include <csignal>
+
+#include "api/auth/secrets.h"
+#include "api/wire/errors.h"
+#include "base/json.h"
+#include "notify/log_channel.h"
+#include "server/admin_key.h"
+#include "service/expire.h"
+#include "service/identity.h"
+#include "store/sqlite/sqlite.h"
+
+namespace holdpoint::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds tick_every{100};
+constexpr std::int64_t sleep_ms_max =
+    5000;  // the boot clock counts through suspend, a timer does not
+constexpr std::chrono::minutes clean_every{10};
+constexpr milliseconds stop_deadline{5000};
+constexpr int expire_at_once = 200;
+constexpr std::int64_t idempotency_ms = 7LL * 86'400'000;
+constexpr const char* clock_setting = "clock";
+constexpr const char* first_admin = "admin";
+
+/// As many descriptors as the system lets us have: every waiting agent holds one.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string clock_text(const ClockReading& reading) {
+    json::object object;
+    object["boot_id"] = reading.boot_id;
+    object["boot_ms"] = reading.boot_ms;
+    object["wall_ms"] = reading.wall.ms;
+    return json::canonical(object);
+}
+
+std::optional<ClockReading> parse_clock(const std::string& text) {
+    const Result<json::value> value = json::parse(text);
+    if (!value || !value->is_object()) return std::nullopt;
+    const json::object& object = value->get_object();
+    const json::value* boot_id = object.if_contains("boot_id");
+    const json::value* boot_ms = object.if_contains("boot_ms");
+    const json::value* wall_ms = object.if_contains("wall_ms");
+    if (!boot_id || !boot_ms || !wall_ms || !boot_id->is_string() || !boot_ms->is_int64() ||
+        !wall_ms->is_int64())
+        return std::nullopt;
+    return ClockReading{{wall_ms->get_int64()},
+                        boot_ms->get_int64(),
+                        std::string(boot_id->get_string().data(), boot_id->get_string().size())};
+}
+
+std::int64_t steady_ms() {
+    return std::chrono::duration_cast<milliseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+}  // namespace
+
+Running::Running(const Config& config)
+    : config_(config), signals_(io_), tick_timer_(io_), due_timer_(io_), clean_timer_(io_) {}
+
+Running::~Running() {
+    if (store_) store_->stop();
+    blocking_.join();
+}
+
+template <class Work>
+std::invoke_result_t<Work&, store::Transaction&> Running::ask(Work work) {
+    std::optional<std::invoke_result_t<Work&, store::Transaction&>> answer;
+    store_->run(std::move(work), [&answer](auto result) { answer.emplace(std::move(result)); });
+    while (!answer) {
+        io_.restart();
+        io_.run_one();
+    }
+    return std::move(*answer);
+}
+
+Result<Started> Running::start() {
+    raise_descriptor_limit();
+    std::signal(SIGPIPE, SIG_IGN);
+    if (Result<void> ok = prepare_data_directory(config_.data); !ok) return ok.error();
+    if (Result<void> ok = open_store(); !ok) return ok.error();
+    if (Result<void> ok = start_clock(); !ok) return ok.error();
+
+    auto offload = [this](std::move_only_function<void()> work,
+                          std::move_only_function<void()> then) {
+        auto both = std::make_shared<
+            std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
+            std::move(work), std::move(then));
+        boost::asio::post(blocking_, [this, both] {
+            both->first();
+            boost::asio::post(io_, [both] { both->second(); });
+        });
+    };
+    Started started;
+    http::Options http = config_.http;
+    http.error_body = wire::engine_error;
+    http_ = std::make_unique<http::Server>(
+        io_, http, [this](http::Request&& request, std::shared_ptr<http::Exchange> exchange) {
+            api_->handle(std::move(request), std::move(exchange));
+        });
+    if (Result<void> ok = listen(started); !ok) return ok.error();
+    api::ApiOptions options = config_.api;
+    options.base_url = started.url;
+    options.is_behind_proxy = config_.is_behind_proxy;
+    started_ms_ = steady_ms();
+    api_ = std::make_unique<api::Api>(*store_, *clock_, config_.policy, offload, options);
+    api_->set_metrics([this](const store::Counters& counters) {
+        return metrics_.text(
+            {counters, http_->statistics(), api_->waiters(), api_->streams(), clock_->skew_ms()});
+    });
+    std::vector<std::unique_ptr<notify::Channel>> channels;
+    for (const std::string& channel : config_.channels)
+        if (channel == "log") channels.push_back(std::make_unique<notify::LogChannel>());
+    outbox_ = std::make_unique<notify::OutboxWorker>(*store_, *clock_, std::move(channels));
+    if (Result<void> ok = make_first_admin(started); !ok) return ok.error();
+
+    if (config_.policy.is_disabled)
+        spdlog::warn("approvals are switched off: every action passes, and is recorded");
+    watch_signals();
+    tick();
+    clean_up();
+    let_time_pass();
+    api_->set_ready(true);
+    return started;
+}
+
+Result<void> Running::open_store() {
+    store::sqlite::Options options;
+    options.path = config_.data + "/holdpoint.db";
+    options.executor = [this](std::move_only_function<void()> work) {
+        boost::asio::post(io_, std::move(work));
+    };
+    options.listener = [this](const std::vector<store::Change>& changes) { on_commit(changes); };
+    options.channels = config_.channels;
+    options.check_always = config_.must_check_store;
+    Result<std::unique_ptr<store::Store>> opened = store::sqlite::open_sqlite(std::move(options));
+    if (!opened) return opened.error();
+    store_ = std::move(*opened);
+    return {};
+}
+
+Result<void> Running::start_clock() {
+    const Result<std::optional<std::string>> stored =
+        ask([](store::Transaction& tx) { return tx.setting(clock_setting); });
+    if (!stored) return stored.error();
+    const ClockReading reading = read_system_clock();
+    const std::optional<ClockReading> last = *stored ? parse_clock(**stored) : std::nullopt;
+    SteadyClock followed(reading, last ? &*last : nullptr);
+    const std::int64_t skew_ms = followed.skew_ms();
+    if (config_.must_accept_clock && skew_ms != 0) {
+        const Result<void> shifted =
+            ask([skew_ms](store::Transaction& tx) { return tx.shift_deadlines(skew_ms); });
+        if (!shifted) return shifted.error();
+        spdlog::warn("took the wall clock as it is; every deadline moved by {} s", skew_ms / 1000);
+        clock_ = std::make_unique<SteadyClock>(reading);
+    } else {
+        clock_ = std::make_unique<SteadyClock>(reading, last ? &*last : nullptr);
+    }
+    return save_clock();
+}
+
+Result<void> Running::save_clock() {
+    ClockReading reading = read_system_clock();
+    reading.wall = clock_->now();
+    return ask([text = clock_text(reading)](store::Transaction& tx) {
+        return tx.set_setting(clock_setting, text);
+    });
+}
+
+Result<void> Running::make_first_admin(Started& started) {
+    started.admin_key_file = config_.data + "/admin.key";
+    const Result<std::vector<store::Principal>> all =
+        ask([](store::Transaction& tx) { return tx.principals(); });
+    if (!all) return all.error();
+    const bool has_admin = std::any_of(all->begin(), all->end(), [](const store::Principal& other) {
+        return other.role == store::Role::admin;
+    });
+    if (has_admin && !config_.must_make_admin_key) return {};
+
+    // The file first: a key that is stored but known to nobody would lock everybody out.
+    const auth::Secret secret = auth::new_key(store::Role::admin);
+    if (Result<void> ok = write_admin_key(started.admin_key_file, secret.text); !ok)
+        return ok.error();
+    const auth::Secret link = auth::new_token();
+    auto work = [&](store::Transaction& tx) -> Result<void> {
+        const Timestamp now = clock_->now();
+        service::KeySpec spec;
+        spec.role = store::Role::admin;
+        spec.name = first_admin;
+        store::Key key;
+        key.id = KeyId::fresh(now);
+        key.hash = secret.hash;
+        key.hint = secret.hint;
+        const Result<service::IssuedKey> issued =
+            service::create_key(tx, spec, key, PrincipalId::fresh(now), now);
+        if (!issued) return issued.error();
+        store::Session session;
+        session.hash = link.hash;
+        session.principal = issued->principal.id;
+        session.is_link = true;
+        session.created_at = now;
+        session.expires_at = now + config_.api.link_ms;
+        return tx.save_session(session);
+    };
+    if (Result<void> ok = ask(work); !ok) return ok.error();
+    started.is_first = !has_admin;
+    started.sign_in_link = started.url + "/sign-in#" + link.text;
+    return {};
+}
+
+Result<void> Running::listen(Started& started) {
+    const bool is_tls = !config_.tls_certificate.empty();
+    if (is_tls) {
+        Result<void> ok = http_->use_certificate(config_.tls_certificate, config_.tls_key);
+        if (!ok) return ok.error();
+    }
+    const Result<std::uint16_t> port = http_->listen({config_.address, config_.port, is_tls});
+    if (!port) return port.error();
+    const bool is_v6 = config_.address.find(':') != std::string::npos;
+    started.url = config_.base_url;
+    if (started.url.empty())
+        started.url = fmt::format("{}://{}{}{}:{}", is_tls ? "https" : "http", is_v6 ? "[" : "",
+                                  config_.address, is_v6 ? "]" : "", *port);
+    return {};
+}
+
+void Running::on_commit(const std::vector<store::Change>& changes) {
+    if (!api_) return;
+    api_->on_commit(changes);
+    metrics_.on_commit(changes);
+    for (const store::Change& change : changes) {
+        const core::Request& request = *change.request;
+        const bool is_earlier =
+            request.state == core::State::pending && (!due_at_ || request.next_at < *due_at_);
+        if (is_earlier) {
+            due_at_ = request.next_at;
+            sleep_until_due();
+        }
+    }
+    outbox_->poke();
+}
+
+void Running::watch_signals() {
+    signals_.add(SIGINT);
+    signals_.add(SIGTERM);
+    signals_.add(SIGHUP);
+    signals_.async_wait([this](const boost::system::error_code& failed, int signal) {
+        if (failed) return;
+        if (signal != SIGHUP) return stop();
+        if (!config_.tls_certificate.empty()) {
+            const Result<void> reloaded = http_->reload_certificate();
+            if (reloaded)
+                spdlog::info("certificate read again");
+            else
+                spdlog::error("the old certificate stays in use: {}", reloaded.error().message);
+        }
+        watch_signals();
+    });
+}
+
+void Running::tick() {
+    tick_timer_.expires_after(tick_every);
+    tick_timer_.async_wait([this](const boost::system::error_code& failed) {
+        if (failed) return;
+        api_->on_tick(steady_ms() - started_ms_);
+        tick();
+    });
+}
+
+void Running::sleep_until_due() {
+    if (is_stopping_ || !due_at_) return;
+    const std::int64_t ms = std::clamp<std::int64_t>(*due_at_ - clock_->now(), 0, sleep_ms_max);
+    due_timer_.expires_after(milliseconds(ms));
+    due_timer_.async_wait([this](const boost::system::error_code& failed) {
+        if (!failed) let_time_pass();
+    });
+}
+
+void Running::let_time_pass() {
+    if (is_letting_time_pass_ || is_stopping_) return;
+    is_letting_time_pass_ = true;
+    due_at_ = std::nullopt;
+    auto work = [now = clock_->now()](store::Transaction& tx) {
+        return service::expire_due(tx, now, expire_at_once);
+    };
+    store_->run(std::move(work), [this](Result<service::Expired> expired) {
+        is_letting_time_pass_ = false;
+        if (!expired) {
+            spdlog::error("cannot let time pass: {}", expired.error().message);
+            due_at_ = clock_->now() + sleep_ms_max;
+        } else if (expired->next && (!due_at_ || *expired->next < *due_at_)) {
+            due_at_ = expired->next;
+        }
+        sleep_until_due();
+    });
+}
+
+void Running::clean_up() {
+    const Timestamp now = clock_->now();
+    const bool is_skewed = std::abs(clock_->skew_ms()) > SteadyClock::jump_ms_max;
+    if (is_skewed && !has_warned_of_clock_)
+        spdlog::warn(
+            "the wall clock was set by {} s; deadlines keep their length. Restart with "
+            "--accept-clock to follow it",
+            clock_->skew_ms() / 1000);
+    has_warned_of_clock_ = is_skewed;
+    ClockReading reading = read_system_clock();
+    reading.wall = now;
+    auto work = [now, text = clock_text(reading)](store::Transaction& tx) -> Result<void> {
+        if (Result<int> ok = tx.forget_idempotent(now + -idempotency_ms, 10'000); !ok)
+            return ok.error();
+        if (Result<int> ok = tx.drop_sessions_before(now); !ok) return ok.error();
+        return tx.set_setting(clock_setting, text);
+    };
+    store_->run(std::move(work), [](Result<void> cleaned) {
+        if (!cleaned) spdlog::warn("cannot clean up: {}", cleaned.error().message);
+    });
+    outbox_->poke();
+    clean_timer_.expires_after(clean_every);
+    clean_timer_.async_wait([this](const boost::system::error_code& failed) {
+        if (!failed) clean_up();
+    });
+}
+
+void Running::stop() {
+    if (is_stopping_) return;
+    is_stopping_ = true;
+    spdlog::info("stopping: waiting agents are told to ask again");
+    api_->stop();
+    due_timer_.cancel();
+    clean_timer_.cancel();
+    http_->stop(stop_deadline, [this] {
+        tick_timer_.cancel();
+        signals_.cancel();
+        io_.stop();
+    });
+}
+
+void Running::run() {
+    io_.restart();
+    io_.run();
+    if (const Result<void> saved = save_clock(); !saved)
+        spdlog::warn("cannot note the time: {}", saved.error().message);
+    store_->stop();
+    store_ = nullptr;
+    spdlog::info("stopped");
+}
+
+}  // namespace holdpoint::server

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "store/store.h"
+
+namespace holdpoint::service {
+
+/// Loads a request after letting time pass for it: nobody acts on a request whose deadline is
+/// over, whether or not the timer has come to it.
+Result<std::shared_ptr<const core::Request>> load_now(store::Transaction& tx, const RequestId& id,
+                                                      Timestamp now);
+
+struct Expired {
+    int count = 0;                  ///< requests that changed
+    std::optional<Timestamp> next;  ///< when the next one is due; nothing while none waits
+};
+
+/// Lets time pass for what is due, at most `limit` requests; `next` is in the past when more are.
+Result<Expired> expire_due(store::Transaction& tx, Timestamp now, int limit);
+
+}  // namespace holdpoint::service

@@ -1,0 +1,52 @@
+#include "service/follow_up.h"
+
+#include <utility>
+
+#include "core/follow_up.h"
+#include "service/expire.h"
+#include "service/read.h"
+
+namespace holdpoint::service {
+namespace {
+
+using RequestPtr = std::shared_ptr<const core::Request>;
+
+/// Load, let the pure function judge, write; the same road for all three.
+template <class Change>
+Result<Decided> change(store::Transaction& tx, const RequestId& id, const core::Actor& actor,
+                       Timestamp now, Change change) {
+    if (Result<RequestPtr> visible = read(tx, id, actor); !visible) return visible.error();
+    Result<RequestPtr> request = load_now(tx, id, now);
+    if (!request) return request.error();
+    Result<core::Step> step = change(**request);
+    if (!step) return Decided{std::move(*request), step.error()};
+    if (step->events.empty()) return Decided{std::move(*request), std::nullopt};
+    Result<RequestPtr> stored = tx.apply(std::move(*step));
+    if (!stored) return stored.error();
+    return Decided{std::move(*stored), std::nullopt};
+}
+
+}  // namespace
+
+Result<Decided> cancel(store::Transaction& tx, const RequestId& id, const std::string& reason,
+                       const core::Actor& agent, Timestamp now) {
+    return change(tx, id, agent, now, [&](const core::Request& request) {
+        return core::cancel(request, reason, agent, now);
+    });
+}
+
+Result<Decided> extend(store::Transaction& tx, const RequestId& id, std::int64_t ms,
+                       const core::Actor& person, Timestamp now) {
+    return change(tx, id, person, now, [&](const core::Request& request) {
+        return core::extend(request, ms, person, now);
+    });
+}
+
+Result<Decided> report(store::Transaction& tx, const RequestId& id, const core::Report& report,
+                       const core::Actor& agent, Timestamp now) {
+    return change(tx, id, agent, now, [&](const core::Request& request) {
+        return core::report(request, report, agent, now);
+    });
+}
+
+}  // namespace holdpoint::service

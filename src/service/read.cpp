@@ -1,0 +1,55 @@
+#include "service/read.h"
+
+#include <fmt/format.h>
+
+namespace holdpoint::service {
+namespace {
+
+template <class Wanted, class Value>
+bool fits(const std::optional<Wanted>& wanted, const Value& value) {
+    return !wanted || *wanted == value;
+}
+
+}  // namespace
+
+bool may_see(const Viewer& viewer, const core::Request& request) {
+    return !viewer.is_agent || request.agent_id == viewer.id;
+}
+
+Result<std::shared_ptr<const core::Request>> read(store::Transaction& tx, const RequestId& id,
+                                                  const Viewer& viewer) {
+    Result<std::shared_ptr<const core::Request>> request = tx.load(id);
+    if (!request) return request.error();
+    if (!may_see(viewer, **request))
+        return Error{ErrorCode::not_found, fmt::format("request `{}` not found", id.text())};
+    return request;
+}
+
+Result<std::vector<std::shared_ptr<const core::Request>>> read_all(
+    store::Transaction& tx, const std::vector<RequestId>& ids, const Viewer& viewer) {
+    std::vector<std::shared_ptr<const core::Request>> requests;
+    for (const RequestId& id : ids) {
+        Result<std::shared_ptr<const core::Request>> request = read(tx, id, viewer);
+        if (!request) return request.error();
+        requests.push_back(std::move(*request));
+    }
+    return requests;
+}
+
+store::ListFilter visible_to(const Viewer& viewer, store::ListFilter filter) {
+    if (viewer.is_agent) filter.agent_id = viewer.id;
+    return filter;
+}
+
+bool matches(const store::ListFilter& filter, const core::Request& request) {
+    return fits(filter.state, request.state) && fits(filter.outcome, request.outcome) &&
+           fits(filter.session, request.session) && fits(filter.thread, request.thread) &&
+           fits(filter.task, request.task) && fits(filter.user, request.user) &&
+           fits(filter.agent, request.agent) && fits(filter.tool, request.tool) &&
+           fits(filter.risk, request.risk) && fits(filter.kind, request.kind) &&
+           fits(filter.batch, request.batch) && fits(filter.agent_id, request.agent_id) &&
+           (!filter.since || request.created_at >= *filter.since) &&
+           (!filter.until || request.created_at < *filter.until);
+}
+
+}  // namespace holdpoint::service

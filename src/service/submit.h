@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/proposal.h"
+#include "policy/builtin.h"
+#include "service/idempotency.h"
+#include "store/store.h"
+
+namespace holdpoint::service {
+
+/// One or several proposals of one agent. Ids are drawn before the transaction, so that running
+/// the use case again makes the same requests.
+struct SubmitCall {
+    std::vector<core::Proposal> proposals;
+    std::vector<RequestId> ids;    ///< one for each proposal
+    std::optional<BatchId> batch;  ///< set when they belong together
+    core::Actor agent;
+    std::string owner;
+    Idempotency idempotency;
+    std::int64_t pending_max = 10'000;  ///< per agent; beyond it rate_limited
+    Timestamp now;
+};
+
+struct Submitted {
+    std::vector<std::shared_ptr<const core::Request>> requests;
+    std::optional<BatchId> batch;
+    bool is_replay = false;  ///< the same call came before; these are its requests as they stand
+};
+
+/// Judges and stores all proposals, or none.
+Result<Submitted> submit(store::Transaction& tx, const policy::Builtin& policy,
+                         const SubmitCall& call);
+
+}  // namespace holdpoint::service

@@ -1,0 +1,76 @@
+#include "store/sqlite/codec.h"
+
+#include <gtest/gtest.h>
+
+namespace holdpoint::store::sqlite {
+namespace {
+
+template <class T>
+bool is_refused(const std::string& text) {
+    T value;
+    const Result<void> read = decode(text, value);
+    return !read && read.error().code == ErrorCode::internal;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+TEST(Codec, TextsKeepEveryByte) {
+    const std::vector<std::string> names{"", "a\"b\\c", "tab\t\nnul-ish\x01\x1f", "ünï 🙂", "\x7f"};
+    std::vector<std::string> read;
+    ASSERT_TRUE(decode(encode(names), read));
+    EXPECT_EQ(read, names);
+}
+
+TEST(Codec, CanonicalJsonInsideKeepsItsVeryBytes) {
+    core::Decision decision;
+    decision.replacement.text = R"({"amount":12500.75,"big":9007199254740991})";
+    core::Decision read;
+    ASSERT_TRUE(decode(encode(decision), read));
+    EXPECT_EQ(read.replacement, decision.replacement);
+    EXPECT_TRUE(read.answer.is_null());
+}
+
+// A requirement that lost a part must never be taken for an easier one.
+TEST(Codec, ADamagedRequirementIsRefusedNotGuessed) {
+    core::Requirement requirement;
+    requirement.lines = {{"finance", {"ann"}, 2, 1}};
+    const std::string text = encode(requirement);
+    core::Requirement read;
+    ASSERT_TRUE(decode(text, read));
+    EXPECT_EQ(read, requirement);
+
+    EXPECT_TRUE(is_refused<core::Requirement>(""));
+    EXPECT_TRUE(is_refused<core::Requirement>("null"));
+    EXPECT_TRUE(is_refused<core::Requirement>("[]"));
+    EXPECT_TRUE(is_refused<core::Requirement>(text.substr(0, text.size() - 1)));
+    const std::string line = R"(["finance",["ann"],2,1])";
+    for (const char* damaged :
+         {R"(["finance",["ann"],2])", R"(["finance",["ann"],"2",1])",
+          R"(["finance",["ann"],2.5,1])", R"(["finance",["ann"],99999999999,1])",
+          R"(["finance",[1],2,1])", R"(["finance",null,2,1])", R"(["finance",["ann"],2,1,0])",
+          R"({"group":"finance"})", "7"}) {
+        EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, line, damaged))) << damaged;
+    }
+    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, ",false]", "]")));
+    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, ",false]", ",0]")));
+    EXPECT_TRUE(is_refused<core::Requirement>(replaced(text, ",false]", ",false,1]")));
+    EXPECT_TRUE(is_refused<core::Requirement>(text + "x"));
+}
+
+TEST(Codec, AnUnknownWordIsRefused) {
+    const std::string timing = encode(core::Timing{});
+    EXPECT_TRUE(is_refused<core::Timing>(replaced(timing, R"("reject")", R"("perhaps")")));
+    EXPECT_TRUE(is_refused<core::Timing>(replaced(timing, R"("low")", R"("none")")));
+    const std::string decision = encode(core::Decision{});
+    EXPECT_TRUE(is_refused<core::Decision>(replaced(decision, R"("reject")", R"("approved")")));
+    EXPECT_TRUE(is_refused<core::Decision>(replaced(decision, "prn_", "req_")));
+    EXPECT_TRUE(is_refused<core::VerdictRecord>(R"({"kind":"maybe"})"));
+    EXPECT_TRUE(is_refused<core::Report>(R"({"is_success":1,"at":0})"));
+}
+
+}  // namespace
+}  // namespace holdpoint::store::sqlite

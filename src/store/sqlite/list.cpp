@@ -1,0 +1,309 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "store/sqlite/transaction.h"
+
+// How a list finds its index. Every index ends with the row number, so an equality on its columns
+// plus a range of rows is a search that yields the rows newest first, without sorting. Where a
+// filter leaves an index column open (a risk, but any outcome and kind), the statement is a UNION
+// ALL of one search for each value that occurs; SQLite merges those lazily by row. INDEXED BY
+// takes the choice away from the planner, which knows nothing about our data.
+namespace holdpoint::store::sqlite {
+namespace {
+
+constexpr int limit_max = 10'000;
+constexpr std::size_t merge_max = 400;  // SQLite takes up to 500 parts
+
+struct Source {
+    std::string from;                // `request INDEXED BY …`
+    std::vector<std::string> parts;  // one condition for each search that is merged
+};
+
+/// The standings that a filter lets through and that occur.
+std::vector<std::size_t> matching_standings(const ListFilter& filter, const Tally& tally) {
+    std::vector<std::size_t> places;
+    for (std::size_t place = 0; place < standing_count; ++place) {
+        if (tally.count(place) == 0) continue;
+        const Standing standing = standing_at(place);
+        if (filter.state && (standing.outcome == 0) != (*filter.state == core::State::pending))
+            continue;
+        if (filter.outcome && standing.outcome != static_cast<int>(*filter.outcome) + 1) continue;
+        if (filter.risk && standing.risk != static_cast<int>(*filter.risk)) continue;
+        if (filter.kind && standing.kind != static_cast<int>(*filter.kind)) continue;
+        places.push_back(place);
+    }
+    return places;
+}
+
+bool has_standing(const ListFilter& filter) {
+    return filter.state || filter.outcome || filter.risk || filter.kind;
+}
+
+Source by_standing(BuiltQuery& query, const std::vector<std::size_t>& places) {
+    Source source{"request h INDEXED BY request_standing", {}};
+    for (const std::size_t place : places) {
+        const Standing standing = standing_at(place);
+        // Values as parameters: the text, and so the prepared statement, depends on their number.
+        const int outcome = query.add(std::int64_t{standing.outcome});
+        const int risk = query.add(std::int64_t{standing.risk});
+        const int kind = query.add(std::int64_t{standing.kind});
+        source.parts.push_back(
+            fmt::format("h.outcome=?{} AND h.risk=?{} AND h.kind=?{}", outcome, risk, kind));
+    }
+    return source;
+}
+
+Source by_requester(BuiltQuery& query, const ListFilter& filter,
+                    const std::vector<std::int64_t>& refs) {
+    Source source{"request h INDEXED BY request_requester", {}};
+    for (const std::int64_t ref : refs) {
+        const int requester = query.add(ref);
+        for (const core::State state : {core::State::pending, core::State::settled}) {
+            if (filter.state && *filter.state != state) continue;
+            if (filter.outcome && state == core::State::pending) continue;
+            source.parts.push_back(
+                fmt::format("h.requester=?{} AND h.state={}", requester, static_cast<int>(state)));
+        }
+    }
+    return source;
+}
+
+/// The partial index of the most telling text that the filter names, if it names one.
+std::optional<Source> by_text(BuiltQuery& query, const ListFilter& filter) {
+    const auto source = [&](std::string_view column, const std::string& value) {
+        return Source{fmt::format("request h INDEXED BY request_{}", column),
+                      {fmt::format("h.{0}=?{1} AND h.{0}<>''", column, query.add(value))}};
+    };
+    const auto is_given = [](const std::optional<std::string>& text) {
+        return text && !text->empty();
+    };
+    if (is_given(filter.task)) return source("task", *filter.task);
+    if (is_given(filter.thread)) return source("thread", *filter.thread);
+    if (is_given(filter.session)) return source("session", *filter.session);
+    if (is_given(filter.user)) return source("user", *filter.user);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string SqliteTransaction::conditions(BuiltQuery& query, const ListFilter& filter,
+                                          const std::vector<std::int64_t>* requesters) {
+    std::string sql;
+    const auto equal = [&](std::string_view column, auto value) {
+        sql += fmt::format(" AND +h.{}=?{}", column, query.add(std::move(value)));
+    };
+    const auto number = [](auto word) { return static_cast<std::int64_t>(word); };
+    if (filter.state) equal("state", number(*filter.state));
+    if (filter.outcome) equal("outcome", number(*filter.outcome) + 1);
+    if (filter.risk) equal("risk", number(*filter.risk));
+    if (filter.kind) equal("kind", number(*filter.kind));
+    if (filter.session) equal("session", *filter.session);
+    if (filter.thread) equal("thread", *filter.thread);
+    if (filter.task) equal("task", *filter.task);
+    if (filter.user) equal("user", *filter.user);
+    if (filter.tool) equal("tool", *filter.tool);
+    if (filter.batch) equal("batch", filter.batch->ulid);
+    if (requesters) {
+        sql += " AND +h.requester IN (";
+        for (std::size_t i = 0; i < requesters->size(); ++i)
+            sql += fmt::format("{}?{}", i > 0 ? "," : "", query.add((*requesters)[i]));
+        sql += ')';
+    }
+    if (filter.since) sql += fmt::format(" AND h.created_at>=?{}", query.add(filter.since->ms));
+    if (filter.until) sql += fmt::format(" AND h.created_at<?{}", query.add(filter.until->ms));
+    return sql;
+}
+
+Result<BuiltQuery> SqliteTransaction::build_list(const ListQuery& list) {
+    const ListFilter& filter = list.filter;
+    const Result<std::optional<std::vector<std::int64_t>>> refs = requesters_of(filter);
+    if (!refs) return refs.error();
+    const Result<RowRange> range = row_range(list);
+    if (!range) return range.error();
+    const std::vector<std::size_t> places = matching_standings(filter, tally_);
+    if (places.empty() || (*refs && (*refs)->empty()) || range->first >= range->end)
+        return BuiltQuery{};
+
+    BuiltQuery query;
+    query.add(range->first);
+    query.add(range->end);
+    query.add(std::int64_t{std::clamp(list.limit, 1, limit_max)} + 1);
+    std::int64_t matching = 0;
+    for (const std::size_t place : places) matching += tally_.count(place);
+
+    // Few rows of that standing, or few others in between: reading past them bounds the work.
+    const bool is_rare = has_standing(filter) && matching <= setup_.skip_max;
+    const bool is_most = tally_.total() - matching <= setup_.skip_max;
+    Source source{"request h NOT INDEXED", {"1"}};
+    if (filter.batch) {
+        source = {
+            "request h INDEXED BY request_batch",
+            {fmt::format("h.batch=?{} AND h.batch IS NOT NULL", query.add(filter.batch->ulid))}};
+    } else if (is_rare && places.size() <= merge_max) {
+        source = by_standing(query, places);
+    } else if (std::optional<Source> text = by_text(query, filter)) {
+        source = std::move(*text);
+    } else if (*refs && (*refs)->size() * 2 <= merge_max) {
+        source = by_requester(query, filter, **refs);
+    } else if (filter.tool && !filter.tool->empty()) {
+        source = {"request h INDEXED BY request_tool",
+                  {fmt::format("h.tool=?{} AND h.tool<>''", query.add(*filter.tool))}};
+    } else if (has_standing(filter) && !is_most) {
+        source = by_standing(query, places);
+    }
+
+    const std::string rest = conditions(query, filter, *refs ? &**refs : nullptr);
+    for (const std::string& part : source.parts) {
+        if (!query.sql.empty()) query.sql += " UNION ALL ";
+        query.sql +=
+            fmt::format("SELECT h.row AS row FROM {} WHERE {} AND h.row>=?1 AND h.row<?2{}",
+                        source.from, part, rest);
+    }
+    query.sql += " ORDER BY row DESC LIMIT ?3";
+    return query;
+}
+
+Result<BuiltQuery> SqliteTransaction::build_events(std::int64_t seq, const ListFilter& filter,
+                                                   int limit) {
+    const Result<std::optional<std::vector<std::int64_t>>> refs = requesters_of(filter);
+    if (!refs) return refs.error();
+    BuiltQuery query;
+    if (*refs && (*refs)->empty()) return query;
+    query.add(seq);
+    query.add(std::int64_t{std::clamp(limit, 1, limit_max)});
+    // CROSS JOIN keeps the order of the tables: events first.
+    query.sql =
+        "SELECT e.seq, e.kind, e.at, e.actor, e.via, e.address, e.detail, e.previous, e.request"
+        " FROM event e CROSS JOIN request h ON h.row=e.request WHERE e.seq>?1";
+    query.sql += conditions(query, filter, *refs ? &**refs : nullptr);
+    query.sql += " ORDER BY e.seq LIMIT ?2";
+    return query;
+}
+
+Result<ListPage> SqliteTransaction::list(const ListQuery& list) {
+    const Result<BuiltQuery> query = build_list(list);
+    if (!query) return query.error();
+    ListPage page;
+    if (query->sql.empty()) return page;
+
+    const auto limit = static_cast<std::size_t>(std::clamp(list.limit, 1, limit_max));
+    Using row(bound(*query));
+    while (row->step()) {
+        if (page.requests.size() == limit) {
+            page.next_before_row = page.requests.back()->row;
+            break;
+        }
+        Result<RequestPointer> request = load_row(row->number(0));
+        if (!request) return request.error();
+        page.requests.push_back(std::move(*request));
+    }
+    return or_failed(std::move(page));
+}
+
+Result<std::vector<std::shared_ptr<const core::Request>>> SqliteTransaction::batch(
+    const BatchId& id) {
+    std::vector<RequestPointer> requests;
+    Using row(
+        database_.cached("SELECT row FROM request INDEXED BY request_batch"
+                         " WHERE batch=?1 AND batch IS NOT NULL ORDER BY row"));
+    row->bind(1, id.ulid);
+    while (row->step()) {
+        Result<RequestPointer> request = load_row(row->number(0));
+        if (!request) return request.error();
+        requests.push_back(std::move(*request));
+    }
+    return or_failed(std::move(requests));
+}
+
+Result<std::vector<RequestId>> SqliteTransaction::pending_in_session(const PrincipalId& agent,
+                                                                     const std::string& session) {
+    // Whichever is bounded: the agent's pending requests, or the session's.
+    const bool is_by_agent = session.empty() || tally_.pending_of(agent.ulid) <= setup_.skip_max;
+    Using row(database_.cached(
+        is_by_agent ? "SELECT h.id, h.row FROM requester a CROSS JOIN request h INDEXED BY"
+                      " request_requester ON h.requester=a.ref"
+                      " WHERE a.agent_id=?1 AND h.state=0 AND +h.session=?2"
+                    : "SELECT h.id, h.row FROM request h INDEXED BY request_session"
+                      " WHERE h.session=?2 AND h.session<>'' AND +h.state=0"
+                      " AND +h.requester IN (SELECT ref FROM requester WHERE agent_id=?1)"));
+    row->bind(1, agent.ulid);
+    row->bind(2, session);
+    std::vector<std::pair<std::int64_t, RequestId>> found;
+    while (row->step()) {
+        RequestId id;
+        const std::string_view bytes = row->blob(0);
+        if (bytes.size() != id.ulid.bytes.size())
+            return Error{ErrorCode::internal, "a stored request id cannot be read"};
+        std::ranges::copy(bytes, id.ulid.bytes.begin());
+        found.emplace_back(row->number(1), id);
+    }
+    std::ranges::sort(found);
+    std::vector<RequestId> ids;
+    for (const auto& item : found) ids.push_back(item.second);
+    return or_failed(std::move(ids));
+}
+
+Result<std::optional<std::vector<std::int64_t>>> SqliteTransaction::requesters_of(
+    const ListFilter& filter) {
+    if (!filter.agent && !filter.agent_id) return std::optional<std::vector<std::int64_t>>{};
+    std::string sql = "SELECT ref FROM requester WHERE 1";
+    if (filter.agent_id) sql += " AND agent_id=?1";
+    if (filter.agent) sql += " AND name=?2";
+    Using row(database_.cached(sql));
+    if (filter.agent_id) row->bind(1, filter.agent_id->ulid);
+    if (filter.agent) row->bind(2, *filter.agent);
+    std::vector<std::int64_t> refs;
+    while (row->step()) refs.push_back(row->number(0));
+    if (database_.fault() != 0) return failed();
+    return std::optional{std::move(refs)};
+}
+
+/// The first row that may have been created at or after that time: no earlier row was, give or
+/// take `disorder_ms`, which the caller adds. Rows ascend with time, so twenty looks find it among
+/// a million and creating needs no index on the time.
+Result<std::int64_t> SqliteTransaction::first_row_since(std::int64_t created_at) {
+    std::int64_t low = 1, high = tally_.numbers().last_row + 1;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        Using look(created_from_);
+        look->bind(1, middle);
+        if (!look->step()) {
+            if (database_.fault() != 0) return failed();
+            high = middle;
+        } else if (look->number(1) >= created_at) {
+            high = middle;
+        } else {
+            low = look->number(0) + 1;
+        }
+    }
+    return low;
+}
+
+Result<SqliteTransaction::RowRange> SqliteTransaction::row_range(const ListQuery& query) {
+    RowRange range{
+        0, query.before_row > 0 ? query.before_row : std::numeric_limits<std::int64_t>::max()};
+    const std::int64_t disorder_ms = tally_.numbers().disorder_ms;
+    if (query.filter.since) {
+        const Result<std::int64_t> first = first_row_since(query.filter.since->ms - disorder_ms);
+        if (!first) return first.error();
+        range.first = *first;
+    }
+    if (query.filter.until) {
+        const Result<std::int64_t> end = first_row_since(query.filter.until->ms + disorder_ms);
+        if (!end) return end.error();
+        range.end = std::min(range.end, *end);
+    }
+    return range;
+}
+
+Statement& SqliteTransaction::bound(const BuiltQuery& query) {
+    Statement& statement = database_.cached(query.sql);
+    for (std::size_t i = 0; i < query.values.size(); ++i)
+        std::visit([&](const auto& value) { statement.bind(static_cast<int>(i) + 1, value); },
+                   query.values[i]);
+    return statement;
+}
+
+}  // namespace holdpoint::store::sqlite

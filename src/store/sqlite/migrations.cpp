@@ -1,0 +1,234 @@
+#include "store/sqlite/migrations.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace holdpoint::store::sqlite {
+namespace {
+
+// Notes on the shape:
+// - `request` holds what changes and what is searched; `body` holds the texts that hardly ever
+//   change. A decision then rewrites about 300 bytes, and the requests of one moment share pages.
+// - Enumerations are their numbers. `outcome` is 0 while pending and one more than the
+//   enumeration afterwards, so that one index finds every standing.
+// - The row number is the last part of every index: all lists, newest first, are index searches.
+// - Columns that are often empty have partial indexes and cost nothing then.
+// - `previous` chains the events of one request from its `last_event` back; an index on the
+//   request would cost one more page per event.
+constexpr const char* version_1 = R"(
+CREATE TABLE request(
+  row INTEGER PRIMARY KEY,
+  id BLOB NOT NULL,
+  version INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  outcome INTEGER NOT NULL,
+  risk INTEGER NOT NULL,
+  requester INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  vote_count INTEGER NOT NULL,
+  last_event INTEGER NOT NULL,
+  timeout_taken INTEGER,
+  is_released INTEGER NOT NULL,
+  batch BLOB,
+  session TEXT NOT NULL,
+  thread TEXT NOT NULL,
+  task TEXT NOT NULL,
+  user TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  requirement TEXT NOT NULL,
+  timing TEXT NOT NULL,
+  decision TEXT,
+  message TEXT NOT NULL,
+  report TEXT
+) STRICT;
+CREATE UNIQUE INDEX request_id ON request(id);
+CREATE INDEX request_standing ON request(outcome, risk, kind);
+CREATE INDEX request_next ON request(next_at) WHERE state = 0;
+CREATE INDEX request_requester ON request(requester, state);
+CREATE INDEX request_session ON request(session) WHERE session <> '';
+CREATE INDEX request_thread ON request(thread) WHERE thread <> '';
+CREATE INDEX request_task ON request(task) WHERE task <> '';
+CREATE INDEX request_user ON request(user) WHERE user <> '';
+CREATE INDEX request_tool ON request(tool) WHERE tool <> '';
+CREATE INDEX request_batch ON request(batch) WHERE batch IS NOT NULL;
+
+CREATE TABLE body(
+  row INTEGER PRIMARY KEY,
+  owner TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  headline TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  risk_detail TEXT,
+  subject TEXT,
+  proposed TEXT,
+  context TEXT,
+  suggested TEXT,
+  metadata TEXT
+) STRICT;
+
+CREATE TABLE requester(
+  ref INTEGER PRIMARY KEY,
+  agent_id BLOB NOT NULL,
+  name TEXT NOT NULL,
+  UNIQUE(agent_id, name)
+) STRICT;
+CREATE INDEX requester_name ON requester(name);
+
+CREATE TABLE vote(
+  request INTEGER NOT NULL,
+  person BLOB NOT NULL,
+  place INTEGER NOT NULL,
+  decision TEXT NOT NULL,
+  groups TEXT NOT NULL,
+  PRIMARY KEY(request, person)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event(
+  seq INTEGER PRIMARY KEY,
+  request INTEGER NOT NULL,
+  previous INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  via TEXT NOT NULL,
+  address TEXT NOT NULL,
+  detail TEXT
+) STRICT;
+
+CREATE TABLE outbox(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  channel TEXT NOT NULL,
+  about INTEGER NOT NULL,
+  request INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL
+) STRICT;
+CREATE INDEX outbox_due ON outbox(due_at);
+
+CREATE TABLE idempotency(
+  row INTEGER PRIMARY KEY,
+  principal BLOB NOT NULL,
+  key TEXT NOT NULL,
+  body_hash BLOB NOT NULL,
+  requests BLOB NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE(principal, key)
+) STRICT;
+
+CREATE TABLE principal(
+  id BLOB PRIMARY KEY NOT NULL,
+  name TEXT NOT NULL UNIQUE,
+  role TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  password_hash TEXT NOT NULL,
+  is_disabled INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  groups TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE member(
+  name TEXT NOT NULL,
+  principal BLOB NOT NULL,
+  PRIMARY KEY(name, principal)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX member_principal ON member(principal);
+
+CREATE TABLE key(
+  id BLOB PRIMARY KEY NOT NULL,
+  principal BLOB NOT NULL REFERENCES principal(id),
+  hash BLOB NOT NULL UNIQUE,
+  hint TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session(
+  hash BLOB PRIMARY KEY NOT NULL,
+  principal BLOB NOT NULL REFERENCES principal(id),
+  is_link INTEGER NOT NULL,
+  csrf TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  address TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_principal ON session(principal);
+CREATE INDEX session_expires ON session(expires_at);
+
+CREATE TABLE standing(
+  outcome INTEGER NOT NULL,
+  risk INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY(outcome, risk, kind)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE agent_pending(
+  agent_id BLOB PRIMARY KEY NOT NULL,
+  count INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE counter(
+  one INTEGER PRIMARY KEY CHECK(one = 1),
+  last_row INTEGER NOT NULL,
+  last_event INTEGER NOT NULL,
+  created_max INTEGER NOT NULL,
+  disorder_ms INTEGER NOT NULL,
+  decision_count INTEGER NOT NULL,
+  decision_ms_total INTEGER NOT NULL
+) STRICT;
+INSERT INTO counter VALUES(1, 0, 0, 0, 0, 0, 0);
+
+CREATE TABLE setting(name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE run(one INTEGER PRIMARY KEY CHECK(one = 1), state TEXT NOT NULL) STRICT;
+INSERT INTO run VALUES(1, 'clean');
+)";
+
+constexpr std::array all{version_1};
+
+}  // namespace
+
+std::span<const char* const> migrations() { return all; }
+
+Result<void> check_owner(Database& database, const std::string& path) {
+    const Result<std::int64_t> tables = database.query_number("SELECT count(*) FROM sqlite_master");
+    if (!tables) return tables.error();
+    const Result<std::int64_t> owner = database.query_number("PRAGMA application_id");
+    if (!owner) return owner.error();
+    const Result<std::int64_t> version = database.query_number("PRAGMA user_version");
+    if (!version) return version.error();
+
+    const bool is_empty = *tables == 0 && *owner == 0;
+    if (is_empty) return {};
+    if (*owner != application_id)
+        return Error{ErrorCode::unavailable,
+                     fmt::format("`{}` is a database of another program; name another file or "
+                                 "another data directory",
+                                 path)};
+    if (*version > static_cast<std::int64_t>(all.size()))
+        return Error{ErrorCode::unavailable,
+                     fmt::format("`{}` was written by a newer version (schema {}, this program "
+                                 "knows {}); run that version, or restore the backup made before "
+                                 "the upgrade",
+                                 path, *version, all.size())};
+    return {};
+}
+
+Result<void> migrate(Database& database, const std::string& path) {
+    const Result<std::int64_t> version = database.query_number("PRAGMA user_version");
+    if (!version) return version.error();
+    for (std::size_t next = static_cast<std::size_t>(*version); next < all.size(); ++next) {
+        const std::string sql =
+            fmt::format("BEGIN IMMEDIATE;{}PRAGMA application_id={};PRAGMA user_version={};COMMIT;",
+                        all[next], application_id, next + 1);
+        if (const Result<void> done = database.execute(sql); !done)
+            return Error{ErrorCode::unavailable,
+                         fmt::format("cannot bring `{}` to schema {}: {}; nothing was changed",
+                                     path, next + 1, done.error().message)};
+    }
+    return {};
+}
+
+}  // namespace holdpoint::store::sqlite

@@ -1,0 +1,261 @@
+"""Server-sent events (H7): order, filters, resuming, heartbeat, who sees what."""
+import json
+import socket
+import threading
+import time
+import unittest
+
+from harness import EventReader, FastClient, Server, ServerTest, eventually
+
+
+class EventTest(ServerTest):
+    def follow(self, client=None, query=None, **more):
+        reader = EventReader(client or self.ann, query, **more)
+        self.addCleanup(reader.close)
+        return reader
+
+    def test_H7_a_life_is_told_in_order(self):
+        session = self.fresh("life")
+        reader = self.follow(query={"session": session})
+        request = self.agent.propose(session=session, requirement={"lines": [{"quorum": 2}]})
+        self.ann.post(f"/v1/requests/{request['id']}/extend", {"seconds": 5})
+        self.ann.decide(request)
+        self.bob.decide(request)
+        self.agent.post(f"/v1/requests/{request['id']}/report", {"success": True, "result": {"refundId": "r-77"}})
+        events = reader.until("tool-result")
+        self.assertEqual([e["event"] for e in events],
+                         ["approval-required", "request-extended", "decision-recorded", "request-settled", "tool-result"])
+        self.assertEqual([e["data"]["actor"] for e in events], ["billing-bot", "ann", "ann", "bob", "billing-bot"])
+        sequence = [int(e["id"]) for e in events]
+        self.assertEqual(sequence, sorted(set(sequence)))
+        timeline = self.ann.timeline(request)
+        self.assertEqual([(e["seq"], e["type"]) for e in timeline], [(int(e["id"]), e["event"]) for e in events])
+        self.assertEqual(reader.retry, 2000)
+
+    def test_H7_approval_required_carries_the_older_names(self):
+        session = self.fresh("older")
+        reader = self.follow(query={"session": session})
+        request = self.agent.propose("publishPost", {"id": 7}, session=session)
+        data = reader.next()["data"]
+        self.assertEqual(data["approvalId"], request["id"])
+        self.assertEqual(data["toolName"], "publishPost")
+        self.assertEqual(data["input"], {"id": 7})
+        self.assertEqual(data["message"], request["headline"])
+        self.assertEqual(data["request"], request)
+        self.ann.decide(request)
+        self.agent.post(f"/v1/requests/{request['id']}/report", {"success": False, "error": "no such post"})
+        result = reader.until("tool-result")[-1]["data"]
+        self.assertEqual(result["toolName"], "publishPost")
+        self.assertIs(result["result"]["success"], False)
+        self.assertEqual(result["result"]["error"], "no such post")
+
+    def test_H7_without_a_last_id_only_what_is_new(self):
+        session = self.fresh("new")
+        self.agent.propose(session=session)
+        reader = self.follow(query={"session": session})
+        second = self.agent.propose(session=session)
+        self.assertEqual(reader.next()["data"]["request"]["id"], second["id"])
+
+    def test_H7_filters_let_through_only_what_fits(self):
+        session = self.fresh("filter")
+        readers = {name: self.follow(query={"session": session, **query}) for name, query in {
+            "tool": {"tool": "b"}, "risk": {"risk": "high"}, "kind": {"kind": "input"}, "agent": {"agent": "mail-bot"},
+            "thread": {"thread": "t2"}, "user": {"user": "u2"}, "all": {}}.items()}
+        made = {
+            "tool": self.agent.propose("b", session=session),
+            "risk": self.agent.propose("a", session=session, risk="high"),
+            "kind": self.agent.propose(session=session, kind="input", input={"question": "?", "type": "text"}),
+            "agent": self.other_agent.propose("a", session=session),
+            "thread": self.agent.propose("a", session=session, thread="t2"),
+            "user": self.agent.propose("a", session=session, user="u2"),
+        }
+        last = self.agent.propose("b", session=session, risk="high", thread="t2", user="u2")
+        for name, request in made.items():
+            with self.subTest(filter=name):
+                self.assertEqual(readers[name].next()["data"]["request"]["id"], request["id"])
+        for name in ("tool", "risk", "thread", "user"):
+            self.assertEqual(readers[name].next()["data"]["request"]["id"], last["id"])
+        self.assertEqual([readers["all"].next()["data"]["request"]["id"] for _ in range(7)],
+                         [r["id"] for r in made.values()] + [last["id"]])
+        for name in ("kind", "agent"):
+            self.assertEqual(len(readers[name].events), 1)
+
+    def test_X1_agents_see_their_own_requests_only(self):
+        session = self.fresh("own")
+        mine, others = self.follow(self.agent, {"session": session}), self.follow(self.other_agent, {"session": session})
+        a = self.agent.propose(session=session)
+        b = self.other_agent.propose(session=session)
+        self.assertEqual(mine.next()["data"]["request"]["id"], a["id"])
+        self.assertEqual(others.next()["data"]["request"]["id"], b["id"])
+        for decided in (a, b):
+            self.ann.decide(decided)
+        self.assertEqual(mine.next()["data"]["request"]["id"], a["id"])
+        self.assertEqual(others.next()["data"]["request"]["id"], b["id"])
+        self.assertEqual((len(mine.events), len(others.events)), (2, 2))
+
+    def test_X1_an_agent_that_resumes_from_a_foreign_id_sees_its_own_only(self):
+        session = self.fresh("foreign")
+        self.other_agent.propose(session=session)
+        a = self.agent.propose(session=session)
+        reader = self.follow(self.agent, last_event_id=0)
+        seen = reader.until("approval-required", a["id"])
+        self.assertEqual({e["data"]["request"]["agent"] for e in seen}, {"billing-bot"})
+
+    def test_H7_header_and_query_resume_alike(self):
+        session = self.fresh("resume")
+        ids = [self.agent.propose(session=session)["id"] for _ in range(5)]
+        first = self.ann.timeline(ids[0])[0]["seq"]
+        by_header = self.follow(query={"session": session}, last_event_id=first)
+        by_query = self.follow(query={"session": session, "last_event_id": first})
+        for reader in (by_header, by_query):
+            self.assertEqual([reader.next()["data"]["request"]["id"] for _ in range(4)], ids[1:])
+
+    def test_H7_resuming_far_back_while_new_events_come_loses_and_doubles_nothing(self):
+        session = self.fresh("catch-up")
+        client = FastClient(self.server.host, self.server.port, self.agent.key)
+        body = {"action": {"tool": "t"}, "session": session}
+        made = [json.loads(b)["id"] for _, b in client.many([("POST", "/v1/requests", body, "")] * 1000)]
+        start = self.ann.timeline(made[0])[0]["seq"] - 1
+        stop = threading.Event()
+        later = []
+
+        def propose_on():
+            while not stop.is_set():
+                later.append(json.loads(client.call("POST", "/v1/requests", body)[1])["id"])
+
+        thread = threading.Thread(target=propose_on)
+        thread.start()
+        try:
+            reader = self.follow(query={"session": session}, last_event_id=start)
+            eventually(lambda: len(reader.events) >= 1200, "caught up and went on", timeout_s=60)
+        finally:
+            stop.set()
+            thread.join()
+        wanted = made + later
+        eventually(lambda: len(reader.events) >= len(wanted), "the last ones")
+        self.assertEqual([e["data"]["request"]["id"] for e in reader.events], wanted)
+        self.assertEqual(reader.problems, [])
+
+    def test_a_last_id_from_the_future_or_no_number_is_refused_or_waits(self):
+        for bad in ("abc", "-1", "1.5", "99999999999999999999999", "1 2"):
+            with self.subTest(id=bad):
+                self.assertStatus(self.ann.get("/v1/events", headers={"Last-Event-ID": bad}), 400, "invalid_argument")
+
+    def test_H7_a_stream_of_a_revoked_key_ends(self):
+        key = self.server.new_key("approver", self.fresh("revoked"))
+        reader = self.follow(self.server.client(key["key"]))
+        self.admin.post(f"/v1/keys/{key['id']}/revoke")
+        self.assertTrue(reader.closed.wait(10), "the stream is still open")
+
+    def test_a_slow_reader_holds_nobody_up_and_is_cut_off(self):
+        session = self.fresh("slow")
+        eventually(lambda: self.admin.get("/v1/stats")["streams"] == 0, "those of other tests are gone")
+        sock = socket.create_connection((self.server.host, self.server.port))
+        self.addCleanup(sock.close)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.sendall(f"GET /v1/events?session={session} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.ann.key}\r\n\r\n".encode())
+        self.assertIn(b"200", sock.recv(200))
+        quick = self.follow(query={"session": session}, checked=False)
+        client = FastClient(self.server.host, self.server.port, self.agent.key)
+        body = {"action": {"tool": "t", "arguments": {"pad": "x" * 30000}}, "session": session}
+        count = 300  # three times 30 kB each: far beyond what the server may keep for one reader
+        answers = client.many([("POST", "/v1/requests", body, "")] * count)
+        self.assertEqual({status for status, _ in answers}, {201})
+        eventually(lambda: len(quick.events) >= count, "the quick reader has everything", timeout_s=60)
+
+        # Not by reading to the end: through that small a window it would take minutes.
+        eventually(lambda: self.admin.get("/v1/stats")["streams"] == 1, "the slow reader is cut off", timeout_s=60)
+        self.assertStatus(self.server.client().get("/healthz"), 200)
+
+    def test_S5_streams_are_counted_and_forgotten(self):
+        eventually(lambda: self.admin.get("/v1/stats")["streams"] == 0, "those of other tests are gone")
+        readers = [EventReader(self.ann) for _ in range(5)]
+        eventually(lambda: self.admin.get("/v1/stats")["streams"] == 5, "five more streams")
+        for reader in readers:
+            reader.close()
+        eventually(lambda: self.admin.get("/v1/stats")["streams"] == 0, "the streams are forgotten")
+
+
+class StreamLifeTest(unittest.TestCase):
+    def test_H7_a_heartbeat_comes_within_its_time(self):
+        with Server() as server:
+            reader = EventReader(server.actor("approver", "ann"))
+            started = time.monotonic()
+            eventually(lambda: reader.comments, "a comment", timeout_s=25)
+            self.assertLess(time.monotonic() - started, 20)
+            reader.close()
+
+    def test_H7_a_graceful_stop_says_reconnect(self):
+        with Server() as server:
+            reader = EventReader(server.actor("approver", "ann"))
+            agent = server.actor("agent", "bot")
+            request = agent.propose()
+            reader.until("approval-required", request["id"])
+            self.assertEqual(server.stop(), 0)
+            self.assertTrue(reader.closed.wait(5))
+            self.assertEqual(reader.events[-1]["event"], "reconnect")
+            self.assertEqual(reader.events[-1]["data"], {})
+            reader.close()
+
+    def test_H7_nothing_is_lost_or_doubled_across_restarts(self):
+        """A reader that reconnects with its last id sees every event once, whether the server stopped or was killed."""
+        with Server() as server:
+            agent_key, ann_key = server.actor("agent", "bot").key, server.actor("approver", "ann").key
+            done = threading.Event()
+            made = []
+
+            def work():
+                client = FastClient(server.host, server.port, agent_key, timeout_s=5)
+                person = FastClient(server.host, server.port, ann_key, timeout_s=5)
+                n = 0
+                while not done.is_set():
+                    n += 1
+                    try:
+                        status, body = client.call("POST", "/v1/requests", {"action": {"tool": "t"}},
+                                                   f"Idempotency-Key: k{n}\r\n")
+                        assert status in (200, 201), body
+                        id = json.loads(body)["id"]
+                        status, body = person.call("POST", f"/v1/requests/{id}/decision", {"decision": "approve"},
+                                                   f"Idempotency-Key: d{n}\r\n")
+                        assert status == 200, body
+                        made.append(id)
+                    except OSError:
+                        client.close()
+                        person.close()
+                        n -= 1  # the same key again: it may have been done already
+                        time.sleep(0.01)
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            events = []
+            try:
+                for cycle in range(6):
+                    last = events[-1]["id"] if events else "0"
+                    reader = EventReader(server.client(ann_key), last_event_id=last)
+                    eventually(lambda: len(reader.events) >= 40, "some events")
+                    if cycle % 2:
+                        server.kill()
+                    else:
+                        server.stop()
+                    reader.closed.wait(10)
+                    events += [e for e in reader.events if e["event"] != "reconnect"]
+                    reader.close()
+                    server.start()
+            finally:
+                done.set()
+                thread.join()
+            reader = EventReader(server.client(ann_key), last_event_id=events[-1]["id"])
+            eventually(lambda: [e for e in reader.events + events if e["data"]["request"]["id"] == made[-1]
+                                and e["event"] == "request-settled"], "the last settlement")
+            events += reader.events
+            reader.close()
+            sequence = [int(e["id"]) for e in events]
+            self.assertEqual(sequence, list(range(sequence[0], sequence[0] + len(sequence))), "a gap or a double")
+            for name in ("approval-required", "request-settled"):
+                told = [e["data"]["request"]["id"] for e in events if e["event"] == name]
+                self.assertEqual(len(told), len(set(told)))
+                self.assertLessEqual(set(made), set(told))
+
+
+if __name__ == "__main__":
+    unittest.main()

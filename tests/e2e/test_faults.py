@@ -1,0 +1,295 @@
+"""When things break: clients that vanish, a server that is killed, disks that are full or read-only, wrong data."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import disk
+from harness import FastClient, Server, binary, eventually, free_port
+
+
+class ClientFaultTest(unittest.TestCase):
+    def test_a_client_killed_while_waiting_leaves_nothing_behind_and_hears_it_later(self):
+        with Server() as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            request = agent.propose()
+            script = ("import socket,sys,time\n"
+                      "s=socket.create_connection((sys.argv[1],int(sys.argv[2])))\n"
+                      "s.sendall(f'GET /v1/requests/{sys.argv[3]}?wait=60 HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer {sys.argv[4]}\\r\\n\\r\\n'.encode())\n"
+                      "print('sent',flush=True)\ns.recv(1)\n")
+            children = [subprocess.Popen([sys.executable, "-c", script, server.host, str(server.port), request["id"], agent.key],
+                                         stdout=subprocess.PIPE) for _ in range(5)]
+            eventually(lambda: ann.get("/v1/stats")["waiters"] == 5, "five agents wait")
+            for child in children:
+                child.send_signal(signal.SIGKILL)
+                child.wait()
+                child.stdout.close()
+            eventually(lambda: ann.get("/v1/stats")["waiters"] == 0, "those that died are forgotten")
+            ann.decide(request)
+            self.assertEqual(agent.read(request, wait=5)["outcome"], "approved")
+
+    def test_a_client_that_vanishes_before_the_answer_has_still_proposed_once(self):
+        """Whether the answer arrived or not, the key tells which request it was."""
+        with Server() as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            body = b'{"action":{"tool":"t"},"session":"gone"}'
+            for i in range(50):
+                client = FastClient(server.host, server.port, agent.key)
+                client.send(client.encode("POST", "/v1/requests", body, f"Idempotency-Key: gone-{i}\r\n"))
+                client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")  # RST
+                client.close()
+            ids = set()
+            for i in range(50):
+                answer = agent.call("POST", "/v1/requests", raw=body, headers={
+                    "Idempotency-Key": f"gone-{i}", "Content-Type": "application/json"})
+                self.assertIn(answer.status, (200, 201))
+                ids.add(answer["id"])
+            self.assertEqual(len(ids), 50)
+            listed = ann.get("/v1/requests", query={"session": "gone", "limit": 100})["requests"]
+            self.assertEqual({r["id"] for r in listed}, ids)
+
+
+class ServerFaultTest(unittest.TestCase):
+    def test_S1_a_server_killed_while_answering_loses_nothing_it_acknowledged(self):
+        with Server() as server:
+            agent_key, ann = server.actor("agent", "bot").key, server.actor("approver", "ann")
+            acknowledged = []
+
+            def work():
+                client = FastClient(server.host, server.port, agent_key, timeout_s=5)
+                n = 0
+                try:
+                    while True:
+                        n += 1
+                        status, body = client.call("POST", "/v1/requests", {"action": {"tool": "t"}, "metadata": {"n": n}})
+                        if status == 201:
+                            acknowledged.append(json.loads(body)["id"])
+                except OSError:
+                    client.close()
+
+            for _ in range(3):
+                threads = [threading.Thread(target=work) for _ in range(4)]
+                for thread in threads:
+                    thread.start()
+                wanted = len(acknowledged) + 100
+                eventually(lambda: len(acknowledged) > wanted, "a hundred acknowledgements")
+                server.kill()
+                for thread in threads:
+                    thread.join()
+                server.start()
+            reader = FastClient(server.host, server.port, ann.key)
+            answers = reader.many([("GET", f"/v1/requests/{id}", None, "") for id in acknowledged])
+            reader.close()
+            self.assertEqual({status for status, _ in answers}, {200})
+            self.assertGreaterEqual(len(acknowledged), 300)
+
+    def test_a_stop_during_load_answers_everybody_or_nobody(self):
+        with Server() as server:
+            agent_key, ann = server.actor("agent", "bot").key, server.actor("approver", "ann")
+            acknowledged, statuses = [], set()
+
+            def work():
+                client = FastClient(server.host, server.port, agent_key, timeout_s=10)
+                try:
+                    while True:
+                        status, body = client.call("POST", "/v1/requests", {"action": {"tool": "t"}})
+                        statuses.add(status)
+                        if status == 201:
+                            acknowledged.append(json.loads(body)["id"])
+                        else:
+                            return
+                except OSError:
+                    client.close()
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            eventually(lambda: len(acknowledged) > 200, "load")
+            self.assertEqual(server.stop(), 0)
+            for thread in threads:
+                thread.join()
+            self.assertLessEqual(statuses, {201, 503})
+            server.start()
+            reader = FastClient(server.host, server.port, ann.key)
+            answers = reader.many([("GET", f"/v1/requests/{id}", None, "") for id in acknowledged])
+            reader.close()
+            self.assertEqual({status for status, _ in answers}, {200})
+
+
+class DiskFaultTest(unittest.TestCase):
+    def setUp(self):
+        reason = disk.why_not()
+        if reason:
+            print(f"skipped: {reason}")
+            self.skipTest(reason)
+
+    def test_X6_a_full_disk_refuses_and_recovers_when_space_returns(self):
+        with disk.SmallDisk(24) as small, Server(data=small.path / "data") as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            before = agent.propose(session="before")
+            waiting = agent.propose(session="waiting")
+            acknowledged = []
+            for _ in range(3):
+                small.fill()
+                refused = None
+                deadline = time.monotonic() + 20
+                while refused is None and time.monotonic() < deadline:
+                    answer = agent.post("/v1/requests", {"action": {"tool": "t", "arguments": {"pad": "x" * 20000}}})
+                    if answer.status == 201:
+                        acknowledged.append(answer["id"])
+                    else:
+                        refused = answer
+                self.assertIsNotNone(refused, "the disk never filled")
+                self.assertEqual((refused.status, refused.error["code"]), (503, "unavailable"))
+                self.assertIsNone(server.process.poll(), f"the server ended:\n{server.log()}")
+                # Fail closed: nothing is decided that cannot be recorded, and what was there can be read.
+                answer = ann.post(f"/v1/requests/{before['id']}/decision", {"decision": "approve", "note": "x" * 2000})
+                if answer.status != 200:
+                    self.assertEqual(answer.status, 503)
+                    self.assertEqual(ann.read(before)["state"], "pending")
+                    self.assertIsNone(ann.read(before)["release"])
+                small.free()
+                eventually(lambda: agent.post("/v1/requests", {"action": {"tool": "t"}}).status == 201,
+                           "works again without a restart")
+                for id in acknowledged:
+                    self.assertEqual(ann.read(id)["id"], id)
+            self.assertEqual(ann.decide(waiting)["outcome"], "approved")
+            server.restart()
+            for id in acknowledged:
+                self.assertEqual(ann.read(id)["id"], id)
+            self.assertEqual(ann.read(waiting)["outcome"], "approved")
+
+    def test_T4_a_deadline_that_passes_on_a_full_disk_fires_when_space_returns(self):
+        with disk.SmallDisk(24) as small, Server(data=small.path / "data") as server:
+            agent = server.actor("agent", "bot")
+            request = agent.propose(timeout_s=2)
+            small.fill()
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline:
+                if agent.post("/v1/requests", {"action": {"tool": "t", "arguments": {"pad": "x" * 20000}}}).status == 503:
+                    break
+            time.sleep(2.5)
+            self.assertIsNone(server.process.poll(), server.log())
+            small.free()
+            settled = agent.read(request, wait=20)
+            self.assertEqual((settled["outcome"], settled["release"]), ("expired", None))
+
+    def test_a_start_on_a_full_disk_says_so(self):
+        with disk.SmallDisk(1) as small:
+            small.fill()
+            done = subprocess.run([binary(), "serve", "--data", str(small.path / "data"), "--listen", f"127.0.0.1:{free_port()}"],
+                                  capture_output=True, text=True, timeout=30)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertTrue(done.stderr.strip())
+
+
+class StartFaultTest(unittest.TestCase):
+    def fail_to_start(self, data, *words, timeout_s=30):
+        """The server must end by itself, not with a crash, and say something that helps."""
+        done = subprocess.run([binary(), "serve", "--data", str(data), "--listen", f"127.0.0.1:{free_port()}"],
+                              capture_output=True, text=True, timeout=timeout_s)
+        self.assertGreater(done.returncode, 0, f"{done.returncode}: {done.stderr}")
+        self.assertLess(done.returncode, 128, "a crash is no message")
+        for word in words:
+            self.assertIn(word, done.stderr)
+        return done.stderr
+
+    def test_a_second_server_on_the_same_data_is_refused_and_harms_nothing(self):
+        with Server() as server:
+            agent = server.actor("agent", "bot")
+            request = agent.propose()
+            self.fail_to_start(server.data, str(server.data))
+            self.assertEqual(agent.read(request)["id"], request["id"])
+            agent.propose()
+
+    def test_after_a_kill_the_data_is_free_again(self):
+        with Server() as server:
+            server.kill()
+            server.start()
+
+    def made_data(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        server = Server(data=folder / "data").start()
+        server.actor("agent", "bot").propose()
+        server.stop()
+        server.close()
+        return folder / "data"
+
+    def test_data_of_a_newer_version_is_refused(self):
+        data = self.made_data()
+        database, = [p for p in data.iterdir() if p.read_bytes()[:15] == b"SQLite format 3"]
+        with sqlite3.connect(database) as connection:
+            connection.execute("PRAGMA user_version = 999999")
+        connection.close()
+        self.fail_to_start(data, "newer")
+
+    def test_a_database_of_another_program_is_refused(self):
+        data = self.made_data()
+        database, = [p for p in data.iterdir() if p.read_bytes()[:15] == b"SQLite format 3"]
+        database.unlink()
+        for rest in data.glob(database.name + "-*"):
+            rest.unlink()
+        with sqlite3.connect(database) as connection:
+            connection.execute("CREATE TABLE other (x)")
+            connection.execute("PRAGMA application_id = 12345")
+        connection.close()
+        self.fail_to_start(data)
+
+    def test_a_damaged_database_is_refused(self):
+        data = self.made_data()
+        database, = [p for p in data.iterdir() if p.read_bytes()[:15] == b"SQLite format 3"]
+        content = bytearray(database.read_bytes())
+        for at in range(0, 16):
+            content[at] ^= 0xFF
+        database.write_bytes(content)
+        self.fail_to_start(data)
+
+    def test_a_data_directory_that_is_a_file_is_refused(self):
+        with tempfile.NamedTemporaryFile() as file:
+            self.fail_to_start(file.name, file.name)
+
+    def test_a_data_directory_below_nothing_is_refused_or_made(self):
+        self.fail_to_start("/proc/holdpoint-cannot-be-here", "/proc/holdpoint-cannot-be-here")
+
+    def test_a_read_only_data_directory_is_refused(self):
+        if os.geteuid() == 0:
+            reason = disk.why_not()
+            if reason:
+                print(f"skipped: {reason}")
+                self.skipTest(reason)
+            with disk.SmallDisk(4) as small:
+                subprocess.run(["mount", "-o", "remount,ro", str(small.path)], check=True, capture_output=True)
+                self.fail_to_start(small.path, str(small.path))
+            return
+        folder = tempfile.mkdtemp()
+        os.chmod(folder, 0o500)
+        try:
+            self.fail_to_start(folder, folder)
+        finally:
+            shutil.rmtree(folder)
+
+    def test_existing_data_that_became_read_only_is_refused(self):
+        reason = disk.why_not()
+        if reason:
+            print(f"skipped: {reason}")
+            self.skipTest(reason)
+        with disk.SmallDisk(24) as small:
+            server = Server(data=small.path / "data").start()
+            server.actor("agent", "bot").propose()
+            server.stop()
+            server.close()
+            subprocess.run(["mount", "-o", "remount,ro", str(small.path)], check=True, capture_output=True)
+            self.fail_to_start(small.path / "data")
+
+
+if __name__ == "__main__":
+    unittest.main()
