@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/text.h"
 #include "cli/diff.h"
@@ -57,10 +56,9 @@ int InboxScreen::detail_height() const {
 std::string InboxScreen::connection_text() const {
     if (stream_->is_open()) return "● live";
     if (reconnect_at_ms_ == 0) return "○ connecting …";
-    using namespace std::chrono;
-    const auto at = duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-    return fmt::format("○ connection lost, next try in {}",
-                       short_duration(std::max<std::int64_t>(0, reconnect_at_ms_ - at) + 999));
+    return fmt::format(
+        "○ connection lost, next try in {}",
+        short_duration(std::max<std::int64_t>(0, reconnect_at_ms_ - steady_ms()) + 999));
 }
 
 void InboxScreen::draw() {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 
 #include "base/text.h"
 #include "cli/answer_value.h"
@@ -13,6 +12,7 @@
 #include "cli/decision.h"
 #include "cli/detail.h"
 #include "cli/duration.h"
+#include "cli/event_stream.h"
 #include "cli/inbox_model.h"
 #include "cli/json_text.h"
 #include "cli/resource.h"
@@ -20,11 +20,6 @@
 
 namespace holdpoint::cli {
 namespace {
-
-std::int64_t steady_ms() {
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
 
 /// The first word of `text`, which loses it.
 std::string take_word(std::string& text) {

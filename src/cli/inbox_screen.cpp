@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/text.h"
 #include "cli/answer_value.h"
@@ -16,11 +15,6 @@ namespace holdpoint::cli {
 namespace {
 
 constexpr std::size_t requests_max = 1000;
-
-std::int64_t steady_ms() {
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
 
 std::string to_utf8(const std::u32string& text) {
     std::string out;

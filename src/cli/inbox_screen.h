@@ -10,6 +10,7 @@
 #include "cli/app.h"
 #include "cli/change.h"
 #include "cli/detail.h"
+#include "cli/event_stream.h"
 #include "cli/filters.h"
 #include "cli/inbox_model.h"
 #include "cli/screen.h"

@@ -230,4 +230,9 @@ Timestamp now() {
     return {duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count()};
 }
 
+std::int64_t steady_ms() {
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace holdpoint::cli

@@ -75,4 +75,7 @@ Answer<std::vector<Request>> list_requests(Client& client, Query query, std::siz
 
 Timestamp now();
 
+/// Milliseconds of a clock that nobody can set, for measuring how long something takes.
+std::int64_t steady_ms();
+
 }  // namespace holdpoint::cli

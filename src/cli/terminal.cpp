@@ -82,9 +82,10 @@ class SilentEcho {
 bool may_prompt() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0; }
 
 std::optional<std::string> ask_line(std::string_view question) {
+    // Before the question, not after it: whoever answers at once must be heard.
+    if (::isatty(STDIN_FILENO) != 0) ::tcflush(STDIN_FILENO, TCIFLUSH);
     std::fwrite(question.data(), 1, question.size(), stderr);
     std::fflush(stderr);
-    if (::isatty(STDIN_FILENO) != 0) ::tcflush(STDIN_FILENO, TCIFLUSH);
     return read_line_from(STDIN_FILENO);
 }
 

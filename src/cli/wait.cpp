@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/text.h"
 #include "cli/duration.h"
@@ -14,11 +13,6 @@ namespace {
 
 /// Below the idle timeouts that proxies commonly have.
 constexpr std::int64_t poll_s = 50;
-
-std::int64_t steady_ms() {
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
 
 bool may_heal(const Failure& failure) {
     const ErrorCode code = failure.error.code;

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <ctime>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/app.h"
 #include "cli/duration.h"
+#include "cli/event_stream.h"
 #include "cli/filters.h"
 #include "cli/json_text.h"
 #include "cli/resource.h"
@@ -14,11 +14,6 @@
 
 namespace holdpoint::cli {
 namespace {
-
-std::int64_t steady_ms() {
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
 
 std::string local_time(Timestamp at) {
     const std::time_t seconds = at.ms / 1000;

@@ -52,7 +52,9 @@ class World(unittest.TestCase):
             for role, name in (("agent", "cli-bot"), ("approver", "cli-ann"), ("auditor", "cli-aud")):
                 made = cls.command("key", "create", "--role", role, "--name", name, "--json", role="admin")
                 cls.keys[role] = json.loads(made.stdout)["key"]
-            made = cls.command("key", "create", "--role", "approver", "--name", "cli-bob", "--json", role="admin")
+            # In `finance`, so that there is somebody to escalate to.
+            made = cls.command("key", "create", "--role", "approver", "--name", "cli-bob", "--group", "finance",
+                               "--json", role="admin")
             cls.keys["bob"] = json.loads(made.stdout)["key"]
         else:
             cls.fake = FakeServer()
