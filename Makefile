@@ -5,6 +5,9 @@
 BUILD := build
 CXX := clang++-19
 CC := clang-19
+# Two checkouts of the same sources share what was compiled.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 export NINJA_STATUS := [%f/%t, %es] 
 CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC) \
         $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --log-level=ERROR
