@@ -80,9 +80,9 @@ build-crash:
 
 bench:
 	@$(SETUP) build bench
-	@$(CMAKE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_BENCH=ON
-	@ninja -C build-bench --quiet
-	@bench/run build-bench
+	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_BENCH=ON
+	@ninja -C $(BUILD) --quiet holdpoint load limits bare_http fill micro
+	@bench/run $(BUILD)
 
 clean:
 	rm -rf build build-*
