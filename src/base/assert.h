@@ -8,7 +8,7 @@ namespace holdpoint {
 }  // namespace holdpoint
 
 /// For bugs, never for input; stays on in release builds.
-#define HOLDPOINT_ASSERT(condition)                                                   \
-    do {                                                                              \
+#define HOLDPOINT_ASSERT(condition)                                                      \
+    do {                                                                                 \
         if (!(condition)) ::holdpoint::assertion_failed(#condition, __FILE__, __LINE__); \
     } while (false)

@@ -77,7 +77,8 @@ bool Fields::is_text_ok(std::string_view text, const TextRule& rule, const std::
         return false;
     };
     if (text.size() < rule.min)
-        return bad(text.empty() ? "must not be empty" : fmt::format("is shorter than {} bytes", rule.min));
+        return bad(text.empty() ? "must not be empty"
+                                : fmt::format("is shorter than {} bytes", rule.min));
     if (text.size() > rule.max)
         return bad(fmt::format("has {} bytes, at most {} are allowed", text.size(), rule.max));
     if (rule.is_one_line)
@@ -113,8 +114,9 @@ std::optional<double> Fields::number(std::string_view name, NumberRule rule) {
         refuse(name, fmt::format("must be a number, not {}", kind_of(*found)));
         return std::nullopt;
     }
-    const double number =
-        found->is_double() ? found->get_double() : static_cast<double>(found->to_number<std::int64_t>());
+    const double number = found->is_double()
+                              ? found->get_double()
+                              : static_cast<double>(found->to_number<std::int64_t>());
     if (!(number >= rule.min && number <= rule.max)) {
         refuse(name, fmt::format("must lie between {} and {}", number_text(rule.min),
                                  number_text(rule.max)));
@@ -156,7 +158,8 @@ std::optional<std::vector<std::string>> Fields::texts(std::string_view name, std
         return std::nullopt;
     }
     if (list->size() > count_max) {
-        refuse(name, fmt::format("has {} entries, at most {} are allowed", list->size(), count_max));
+        refuse(name,
+               fmt::format("has {} entries, at most {} are allowed", list->size(), count_max));
         return std::nullopt;
     }
     std::vector<std::string> out;

@@ -56,7 +56,8 @@ void append_short(std::string& out, const value& value) {
     }
 }
 
-void append_member(std::string& out, std::string_view name, const std::optional<std::string>& text) {
+void append_member(std::string& out, std::string_view name,
+                   const std::optional<std::string>& text) {
     if (!text) return;
     out += fmt::format("\"{}\":", name);
     json::append_quoted(out, *text);
@@ -79,7 +80,8 @@ Result<Subject> check_action(const value& given, std::string_view path) {
     if (Result<void> ok = fields.finish(); !ok) return ok.error();
 
     static const object no_arguments;
-    const object& named = arguments && arguments->is_object() ? arguments->get_object() : no_arguments;
+    const object& named =
+        arguments && arguments->is_object() ? arguments->get_object() : no_arguments;
     std::string text = "{\"arguments\":";
     if (arguments && arguments->is_object())
         json::append_canonical(text, *arguments);
@@ -188,7 +190,8 @@ Result<Subject> check_input(const value& given, std::string_view path) {
     if (fallback && !fallback->is_null()) {
         Result<JsonText> valid = check_answer({json::canonical(out)}, *fallback);
         if (!valid)
-            return Error{valid.error().code, valid.error().message, fmt::format("{}.default", path)};
+            return Error{valid.error().code, valid.error().message,
+                         fmt::format("{}.default", path)};
         out["default"] = *fallback;
     }
     return make(std::move(out), "", headline(fmt::format("Question: {}", question)));
@@ -271,19 +274,21 @@ std::optional<Error> check_number(const JsonText& input, const value& answer) {
 std::optional<Error> check_file(const value& answer) {
     Fields fields(answer, "answer");
     fields.required_text("name", name_rule);
-    const std::string content = fields.required_text("content_base64", {.max = file_bytes_max * 4 / 3 + 4});
+    const std::string content =
+        fields.required_text("content_base64", {.max = file_bytes_max * 4 / 3 + 4});
     fields.text("media_type", name_rule);
     if (Result<void> ok = fields.finish(); !ok)
         return Error{ErrorCode::refused, ok.error().message, ok.error().field};
     const std::size_t padding = content.size() - std::min(content.find('='), content.size());
     const bool is_base64 =
         content.size() % 4 == 0 && padding <= 2 &&
-        std::all_of(content.begin(), content.end() - static_cast<std::ptrdiff_t>(padding), [](char c) {
-            return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                   c == '+' || c == '/';
-        }) && content.find_first_not_of('=', content.size() - padding) == std::string::npos;
-    if (!is_base64)
-        return Error{ErrorCode::refused, "is not base64", "answer.content_base64"};
+        std::all_of(content.begin(), content.end() - static_cast<std::ptrdiff_t>(padding),
+                    [](char c) {
+                        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                               (c >= '0' && c <= '9') || c == '+' || c == '/';
+                    }) &&
+        content.find_first_not_of('=', content.size() - padding) == std::string::npos;
+    if (!is_base64) return Error{ErrorCode::refused, "is not base64", "answer.content_base64"};
     return std::nullopt;
 }
 
@@ -308,7 +313,8 @@ std::optional<Error> check_text(const JsonText& input, const value& answer) {
         return wrong_answer("must not be empty");
     if (const std::optional<double> max = limit(input, "max_length");
         max && static_cast<double>(text->size()) > *max)
-        return wrong_answer(fmt::format("is longer than {} bytes", member_text(input.text, "max_length")));
+        return wrong_answer(
+            fmt::format("is longer than {} bytes", member_text(input.text, "max_length")));
     return std::nullopt;
 }
 
@@ -374,7 +380,8 @@ Result<Subject> modify_subject(Kind kind, const JsonText& subject, const JsonTex
         case Kind::confirmation:
             break;
     }
-    return Error{ErrorCode::refused, fmt::format("a request of kind `{}` cannot be modified", to_string(kind)),
+    return Error{ErrorCode::refused,
+                 fmt::format("a request of kind `{}` cannot be modified", to_string(kind)),
                  "decision"};
 }
 
@@ -396,7 +403,8 @@ Result<Subject> keep_steps(const JsonText& plan, const std::vector<int>& orders)
         return Error{ErrorCode::refused, "names a step that the plan does not have, or one twice",
                      "approved_steps"};
     if (kept.empty())
-        return Error{ErrorCode::refused, "leaves no step; reject the plan instead", "approved_steps"};
+        return Error{ErrorCode::refused, "leaves no step; reject the plan instead",
+                     "approved_steps"};
     out["steps"] = std::move(kept);
     return check_plan(*parsed, "plan");
 }

@@ -58,7 +58,8 @@ void read_decision(Fields& fields, core::DecisionCommand& command) {
         "decision", {"approve", "reject", "modify", "defer", "escalate", "abort", "answer"});
     if (!kind && !fields.has_failed()) fields.refuse("decision", "is missing");
     if (kind) command.kind = *core::parse_word<DecisionKind>(*kind);
-    command.digest = fields.text("digest", {.min = 1, .max = 200, .is_one_line = true}).value_or("");
+    command.digest =
+        fields.text("digest", {.min = 1, .max = 200, .is_one_line = true}).value_or("");
     command.note = fields.text("note", words_rule).value_or("");
     command.reason = fields.text("reason", words_rule).value_or("");
     command.guidance = fields.text("guidance", words_rule).value_or("");

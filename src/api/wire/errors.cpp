@@ -82,8 +82,8 @@ http::Response to_response(const Error& error, const core::Request* request) {
     const bool is_temporary =
         error.code == ErrorCode::rate_limited || error.code == ErrorCode::unavailable;
     if (is_temporary)
-        response.headers.emplace_back("Retry-After",
-                                      std::to_string(error.retry_after_s > 0 ? error.retry_after_s : 1));
+        response.headers.emplace_back(
+            "Retry-After", std::to_string(error.retry_after_s > 0 ? error.retry_after_s : 1));
     return response;
 }
 

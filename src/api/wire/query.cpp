@@ -39,8 +39,7 @@ std::optional<double> Query::number(std::string_view name, double min, double ma
     const std::optional<std::string> given = text(name);
     if (!given) return std::nullopt;
     double number = 0;
-    const auto [end, error] =
-        std::from_chars(given->data(), given->data() + given->size(), number);
+    const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), number);
     const bool is_number = error == std::errc() && end == given->data() + given->size();
     if (!is_number || !(number >= min && number <= max)) {
         refuse(name, fmt::format("must be a number between {} and {}", min, max));
@@ -54,8 +53,7 @@ std::optional<std::int64_t> Query::integer(std::string_view name, std::int64_t m
     const std::optional<std::string> given = text(name);
     if (!given) return std::nullopt;
     std::int64_t number = 0;
-    const auto [end, error] =
-        std::from_chars(given->data(), given->data() + given->size(), number);
+    const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), number);
     const bool is_whole = error == std::errc() && end == given->data() + given->size();
     if (!is_whole || number < min || number > max) {
         refuse(name, fmt::format("must be a whole number between {} and {}", min, max));

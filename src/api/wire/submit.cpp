@@ -74,7 +74,8 @@ void read_timing(Fields& fields, core::Proposal& proposal) {
         proposal.retries_max = static_cast<int>(*max);
 }
 
-std::optional<core::RequirementLine> read_line(const value& given, std::string path, Fields& outer) {
+std::optional<core::RequirementLine> read_line(const value& given, std::string path,
+                                               Fields& outer) {
     Fields fields(given, std::move(path));
     core::RequirementLine line;
     line.group = fields.text("group", label_rule).value_or("");
@@ -102,8 +103,8 @@ void read_requirement(Fields& outer, core::Proposal& proposal) {
         if (!list || list->size() > lines_max)
             fields.refuse("lines", fmt::format("must be an array of at most {} lines", lines_max));
         for (std::size_t i = 0; list && i < list->size() && !fields.has_failed(); ++i) {
-            std::optional<core::RequirementLine> line = read_line(
-                (*list)[i], fmt::format("{}[{}]", fields.path_of("lines"), i), fields);
+            std::optional<core::RequirementLine> line =
+                read_line((*list)[i], fmt::format("{}[{}]", fields.path_of("lines"), i), fields);
             if (line) requirement.lines.push_back(std::move(*line));
         }
     }
@@ -174,7 +175,8 @@ Result<std::vector<core::Proposal>> parse_batch(const value& body) {
 
     std::vector<core::Proposal> proposals;
     for (std::size_t i = 0; i < list->size(); ++i) {
-        Result<core::Proposal> proposal = parse_proposal((*list)[i], fmt::format("requests[{}]", i));
+        Result<core::Proposal> proposal =
+            parse_proposal((*list)[i], fmt::format("requests[{}]", i));
         if (!proposal) return proposal.error();
         if (proposal->session.empty()) proposal->session = defaults.session;
         if (proposal->thread.empty()) proposal->thread = defaults.thread;

@@ -25,7 +25,9 @@ class ObjectWriter {
         out_ += "\":";
         return out_;
     }
-    void text(std::string_view key, std::string_view value) { json::append_quoted(name(key), value); }
+    void text(std::string_view key, std::string_view value) {
+        json::append_quoted(name(key), value);
+    }
     /// An empty text is null.
     void text_or_null(std::string_view key, std::string_view value) {
         if (value.empty())

@@ -83,9 +83,7 @@ bool SqliteTransaction::begin() {
     return begin_.run();
 }
 
-void SqliteTransaction::begin_job() {
-    changes_at_start_ = database_.total_changes();
-}
+void SqliteTransaction::begin_job() { changes_at_start_ = database_.total_changes(); }
 
 bool SqliteTransaction::has_written() const {
     return database_.total_changes() != changes_at_start_;
