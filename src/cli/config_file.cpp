@@ -46,7 +46,8 @@ Result<std::string> parse_value(std::string_view text) {
                 out += text[i];
                 continue;
             }
-            if (++i == text.size() || (text[i] != '"' && text[i] != '\\')) return bad;
+            ++i;
+            if (i == text.size() || (text[i] != '"' && text[i] != '\\')) return bad;
             out += text[i];
         }
         return bad;
