@@ -22,7 +22,7 @@ help:
 build:
 	@$(SETUP) build
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=$(if $(wildcard /usr/include/gtest/gtest.h),ON,OFF)
-	@ninja -C $(BUILD) --quiet holdpoint
+	@ninja -C $(BUILD) holdpoint
 
 run:
 	@$(SETUP) run
@@ -32,7 +32,7 @@ run:
 test:
 	@$(SETUP) build test
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD)
 	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error $(CTEST_FLAGS)
 
 # The unit and HTTP tests under address+undefined sanitizers; those with threads under thread too.
@@ -43,23 +43,23 @@ sanitize:
 	@$(SETUP) build test san
 	@echo "== address, undefined"
 	@$(SANITIZE) -B build-asan -DHOLDPOINT_SANITIZE=address,undefined
-	@ninja -C build-asan --quiet $(ASAN_TESTS)
+	@ninja -C build-asan $(ASAN_TESTS)
 	@tools/run_tests build-asan $(ASAN_TESTS)
 	@echo "== thread"
 	@$(SANITIZE) -B build-tsan -DHOLDPOINT_SANITIZE=thread
-	@ninja -C build-tsan --quiet $(TSAN_TESTS)
+	@ninja -C build-tsan $(TSAN_TESTS)
 	@TSAN_OPTIONS=halt_on_error=1 tools/run_tests build-tsan $(TSAN_TESTS)
 
 lint:
 	@$(SETUP) build test lint
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
-	@ninja -C $(BUILD) --quiet openapi_json
+	@ninja -C $(BUILD) openapi_json
 	@tools/lint $(BUILD)
 
 fuzz-build:
 	@$(SETUP) build fuzz
 	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
-	@ninja -C build-fuzz --quiet json_fuzz http_fuzz cli_fuzz
+	@ninja -C build-fuzz json_fuzz http_fuzz cli_fuzz
 
 fuzz: fuzz-build
 	@for target in json http cli; do \
@@ -76,12 +76,12 @@ crash:
 build-crash:
 	@$(SETUP) build test
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
-	@ninja -C $(BUILD) --quiet holdpoint holdpoint_crash
+	@ninja -C $(BUILD) holdpoint holdpoint_crash
 
 bench:
 	@$(SETUP) build bench
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_BENCH=ON
-	@ninja -C $(BUILD) --quiet holdpoint load limits bare_http fill micro
+	@ninja -C $(BUILD) holdpoint load limits bare_http fill micro
 	@bench/run $(BUILD)
 
 clean:
