@@ -15,13 +15,20 @@ namespace {
 constexpr int smallest_rows = 12;
 constexpr int smallest_columns = 40;
 
-Line list_row(const Request& request, Timestamp at) {
+/// No wider than the names need: the headline says more.
+int agent_columns(const std::vector<Request>& rows) {
+    int columns = width("AGENT");
+    for (const Request& request : rows) columns = std::max(columns, width(visible(request.agent)));
+    return std::min(columns, 14);
+}
+
+Line list_row(const Request& request, Timestamp at, int agent) {
     const std::int64_t left_ms = request.expires_at - at;
     return {{style_of(request.risk), " " + fit(risk_label(request.risk), 10)},
             {Style::plain, "  " + fit_right(short_duration(at - request.created_at), 5)},
             {left_ms < 60'000 ? Style::bad : Style::plain,
              "  " + fit_right(short_duration(left_ms), 5)},
-            {Style::plain, "  " + fit(visible(request.agent), 14)},
+            {Style::plain, "  " + fit(visible(request.agent), agent)},
             {Style::strong, "  " + visible(request.headline)}};
 }
 
@@ -30,7 +37,7 @@ const std::vector<std::pair<const char*, const char*>> help_lines{
     {"Enter o", "whole screen for the selected request; q or Esc goes back"},
     {"space b", "read on, read back"},
     {"a", "approve: release it as it is"},
-    {"m", "modify: change what will run in your editor, see the difference, confirm"},
+    {"m", "modify in your editor, see the difference, confirm"},
     {"r", "reject, with a reason that the agent is told"},
     {"v", "answer a question"},
     {"d", "defer: tell the agent another way"},
@@ -98,10 +105,11 @@ void InboxScreen::draw() {
 }
 
 void InboxScreen::draw_list(int first_row, int height) {
+    const int agent = agent_columns(model_.rows());
     screen_->draw(
         first_row,
         {{Style::faint, fmt::format(" {}  {}  {}  {}  {}", fit("RISK", 10), fit_right("ASKED", 5),
-                                    fit_right("LEFT", 5), fit("AGENT", 14), "WHAT")}});
+                                    fit_right("LEFT", 5), fit("AGENT", agent), "WHAT")}});
     const std::vector<Request>& rows = model_.rows();
     if (rows.empty()) {
         const char* text = !is_loaded_          ? " reading the list …"
@@ -117,8 +125,8 @@ void InboxScreen::draw_list(int first_row, int height) {
     if (rows.size() <= shown) list_top_ = 0;
     list_top_ = std::min(list_top_, rows.size() - std::min(rows.size(), shown));
     for (std::size_t i = 0; i < shown && list_top_ + i < rows.size(); ++i)
-        screen_->draw(first_row + 1 + static_cast<int>(i), list_row(rows[list_top_ + i], now()),
-                      list_top_ + i == selected);
+        screen_->draw(first_row + 1 + static_cast<int>(i),
+                      list_row(rows[list_top_ + i], now(), agent), list_top_ + i == selected);
     std::string more;
     if (list_top_ > 0) more += fmt::format("↑ {} above ", list_top_);
     if (list_top_ + shown < rows.size())
