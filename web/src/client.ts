@@ -1,0 +1,97 @@
+// The one file that speaks HTTP. Cookie callers prove with the CSRF token that a call comes from this page.
+import { ServerError, Unreachable } from './errors'
+import { noteServerDate } from './model/time'
+import type { DecisionCall, DecisionOfMany, DecisionResults, Json, Key, Link, Me, NewKey, Request, RequestList, Role, Session, Stats, Timeline, User } from './wire'
+
+let csrf = ''
+let onSignedOut: () => void = () => {}
+
+/** `then` is called when the server no longer knows the session. */
+export function whenSignedOut(then: () => void): void {
+  onSignedOut = then
+}
+
+type Call = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined }
+
+async function send<T>(path: string, { method = 'GET', body, headers = {}, signal }: Call = {}): Promise<T> {
+  const init: RequestInit = { method, headers: { ...headers }, signal: signal ?? null, credentials: 'same-origin' }
+  const all = init.headers as Record<string, string>
+  if (method !== 'GET') all['X-Holdpoint-CSRF'] = csrf
+  if (body !== undefined) {
+    all['Content-Type'] = 'application/json'
+    init.body = JSON.stringify(body)
+  }
+  let answer: Response
+  let data: unknown
+  try {
+    answer = await fetch(path, init)
+    noteServerDate(answer.headers.get('date'))
+    data = await answer.json()
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new Unreachable()
+  }
+  if (answer.ok) return data as T
+  const failure = (data as { error?: ConstructorParameters<typeof ServerError>[1] }).error
+  if (!failure) throw new Unreachable()
+  if (answer.status === 401 && path !== '/v1/session') onSignedOut()
+  const retry = Number(answer.headers.get('retry-after'))
+  throw new ServerError(answer.status, failure, retry > 0 ? retry : null)
+}
+
+const post = <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> =>
+  send<T>(path, { method: 'POST', body, ...(headers ? { headers } : {}) })
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Repeats a call whose fate is unknown. Safe because its idempotency key makes the second one a look at the first. */
+async function insist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let pause_ms = 400; ; pause_ms *= 2) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const may_pass = error instanceof Unreachable || (error instanceof ServerError && error.status === 503)
+      if (!may_pass || pause_ms > 3200) throw error
+      await wait(pause_ms)
+    }
+  }
+}
+
+const keep = (session: Session): Session => {
+  csrf = session.csrf
+  return session
+}
+
+export type ListQuery = Partial<Record<'state' | 'outcome' | 'risk' | 'kind' | 'agent' | 'tool' | 'user' | 'session' | 'thread' | 'since' | 'until' | 'cursor' | 'limit', string>>
+
+export const client = {
+  session: () => send<Session>('/v1/session').then(keep),
+  signIn: (body: { name: string; password: string } | { link: string }) => post<Session>('/v1/session', body).then(keep),
+  signOut: () => send<Record<string, never>>('/v1/session', { method: 'DELETE' }),
+  me: () => send<Me>('/v1/me'),
+
+  list: (query: ListQuery, signal?: AbortSignal) => send<RequestList>(`/v1/requests?${new URLSearchParams(query)}`, { signal }),
+  request: (id: string) => send<Request>(`/v1/requests/${encodeURIComponent(id)}`),
+  timeline: (id: string) => send<Timeline>(`/v1/requests/${encodeURIComponent(id)}/events`),
+  decide: (id: string, call: DecisionCall) => {
+    const key = crypto.randomUUID()
+    return insist(() => post<Request>(`/v1/requests/${encodeURIComponent(id)}/decision`, call, { 'Idempotency-Key': key }))
+  },
+  decideMany: (decisions: DecisionOfMany[]) => post<DecisionResults>('/v1/decisions', { decisions }),
+  extend: (id: string, seconds: number) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/extend`, { seconds }),
+
+  stats: () => send<Stats>('/v1/stats'),
+  users: () => send<{ users: User[] }>('/v1/users').then((answer) => answer.users),
+  createUser: (body: { name: string; role: Role; groups: string[] }) => post<User>('/v1/users', body),
+  setEnabled: (name: string, is_enabled: boolean) =>
+    post<User>(`/v1/users/${encodeURIComponent(name)}/${is_enabled ? 'enable' : 'disable'}`),
+  setGroups: (name: string, groups: string[]) => post<User>(`/v1/users/${encodeURIComponent(name)}/groups`, { groups }),
+  setPassword: (name: string, body: { password: string; current?: string }) =>
+    post<User>(`/v1/users/${encodeURIComponent(name)}/password`, body),
+  createLink: (name: string) => post<Link>('/v1/links', { name }),
+  keys: () => send<{ keys: Key[] }>('/v1/keys').then((answer) => answer.keys),
+  createKey: (body: { role: Role; name: string; owner?: string; expires_in_s?: number }) => post<NewKey>('/v1/keys', body),
+  revokeKey: (id: string) => post<Key>(`/v1/keys/${encodeURIComponent(id)}/revoke`),
+}
+
+export type { Json }

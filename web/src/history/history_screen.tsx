@@ -1,0 +1,124 @@
+// Everything that was ever asked, newest first, with filters in the address.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useLocation, useSearch } from 'wouter'
+import { client, type ListQuery } from '../client'
+import { sentence } from '../errors'
+import { visibleText } from '../model/marked_text'
+import { formatMoment, formatSpan } from '../model/time'
+import { kinds, kindWord, outcomes, outcomeWord, risks, titleOf } from '../model/words'
+import { RiskBars } from '../ui/icons'
+import { OutcomeTag, PageHead, riskColor, Spinner } from '../ui/parts'
+import type { Request } from '../wire'
+
+const names = ['outcome', 'risk', 'kind', 'agent', 'tool', 'user', 'session'] as const
+
+function readQuery(search: string): ListQuery {
+  const given = new URLSearchParams(search)
+  const query: ListQuery = {}
+  for (const name of names) {
+    const value = given.get(name)
+    if (value) query[name] = value
+  }
+  for (const [name, end] of [['since', 'T00:00:00.000Z'], ['until', 'T23:59:59.999Z']] as const) {
+    const day = given.get(name)
+    if (day && /^\d{4}-\d{2}-\d{2}$/.test(day)) query[name] = day + end
+  }
+  return query
+}
+
+function Row({ request }: { request: Request }) {
+  const span = request.settled_at ? formatSpan(Date.parse(request.settled_at) - Date.parse(request.created_at)) : 'waits'
+  return (
+    <li className="border-b border-line">
+      <Link href={`/r/${request.id}`} className="grid grid-cols-[1.25rem_1fr_auto] items-baseline gap-x-3 px-2 py-2.5 hover:bg-well md:grid-cols-[1.25rem_1fr_9rem_11rem_5rem_10.5rem]">
+        <span className={`self-center ${riskColor[request.risk.level]}`}>
+          <RiskBars level={request.risk.level} size={15} />
+          <span className="sr-only">{request.risk.level} risk</span>
+        </span>
+        <span className="foreign-line min-w-0 font-medium">{visibleText(titleOf(request).split('\n', 1)[0]!.slice(0, 200))}</span>
+        <span className="foreign-line col-start-2 row-start-2 text-[0.875rem] text-faint md:col-auto md:row-auto md:text-soft">{visibleText(request.agent)}</span>
+        <span className="text-right text-[0.875rem] md:text-left">{request.outcome ? <OutcomeTag outcome={request.outcome} /> : <span className="text-medium">Waiting</span>}</span>
+        <span className="tabular hidden text-right text-[0.875rem] text-faint md:block" title="from question to answer">{span}</span>
+        <span className="tabular col-start-3 row-start-2 text-right text-[0.8125rem] text-faint md:col-auto md:row-auto md:text-[0.875rem]">{formatMoment(request.created_at)}</span>
+      </Link>
+    </li>
+  )
+}
+
+export default function HistoryScreen() {
+  const search = useSearch()
+  const [, navigate] = useLocation()
+  const query = readQuery(search)
+  const { data, error, isLoading, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['history', search],
+    queryFn: ({ pageParam, signal }) => client.list({ ...query, limit: '50', ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchOnMount: 'always',
+  })
+  const put = (name: string, value: string) => {
+    const next = new URLSearchParams(search)
+    if (value) next.set(name, value)
+    else next.delete(name)
+    const text = next.toString()
+    navigate(text ? `/history?${text}` : '/history', { replace: true })
+  }
+  const given = new URLSearchParams(search)
+  const requests = data?.pages.flatMap((page) => page.requests) ?? []
+  const pick = (name: string, label: string, options: [string, string][]) => (
+    <div>
+      <label htmlFor={`by-${name}`} className="label mb-1 block">
+        {label}
+      </label>
+      <select id={`by-${name}`} className="field" value={given.get(name) ?? ''} onChange={(event) => put(name, event.target.value)}>
+        <option value="">any</option>
+        {options.map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+  const type = (name: string, label: string, kind: 'text' | 'date' = 'text') => (
+    <div>
+      <label htmlFor={`by-${name}`} className="label mb-1 block">
+        {label}
+      </label>
+      <input id={`by-${name}`} type={kind} className="field" value={given.get(name) ?? ''} onChange={(event) => put(name, event.target.value)} />
+    </div>
+  )
+  return (
+    <main id="main" className="min-h-0 flex-1 overflow-y-auto">
+      <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
+        <PageHead title="History" />
+        <div role="search" className="mb-5 grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-9">
+          {pick('outcome', 'Outcome', outcomes.map((outcome) => [outcome, outcomeWord[outcome]]))}
+          {pick('risk', 'Risk', risks.map((risk) => [risk, risk]))}
+          {pick('kind', 'Kind', kinds.map((kind) => [kind, kindWord[kind]]))}
+          {type('agent', 'Agent')}
+          {type('tool', 'Tool')}
+          {type('user', 'User')}
+          {type('session', 'Session')}
+          {type('since', 'From', 'date')}
+          {type('until', 'To', 'date')}
+        </div>
+        {error && <p role="alert" className="text-no">{sentence(error)}</p>}
+        {isLoading && <Spinner />}
+        {!isLoading && requests.length === 0 && !error && <p className="py-10 text-center text-soft">Nothing was asked that fits.</p>}
+        <ul className="m-0 list-none border-t border-line p-0">
+          {requests.map((request) => (
+            <Row key={request.id} request={request} />
+          ))}
+        </ul>
+        {hasNextPage && (
+          <div className="mt-5 text-center">
+            <button type="button" className="btn" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+              {isFetchingNextPage ? <Spinner /> : 'Older'}
+            </button>
+          </div>
+        )}
+      </div>
+    </main>
+  )
+}

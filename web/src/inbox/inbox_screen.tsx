@@ -1,0 +1,300 @@
+// The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useSearch } from 'wouter'
+import { client } from '../client'
+import { ServerError } from '../errors'
+import { whyNotDecide } from '../model/authority'
+import { isFiltering, matches, no_filter, readFilter, writeFilter, type Filter } from '../model/filter'
+import { rowsOf, type Row } from '../model/group'
+import { Guard } from '../model/guard'
+import { inOrder, nextOrderChange } from '../model/order'
+import { serverNow } from '../model/time'
+import { plural } from '../model/words'
+import { RequestPane, type Call } from '../request/request_pane'
+import { decide } from '../state/decide'
+import { clearMarks, forgetArrivals, select, toggleMark, useInbox } from '../state/inbox'
+import { useKeys } from '../state/keys'
+import { useMe } from '../state/session'
+import { useSettings } from '../state/settings'
+import { BackIcon, UpIcon } from '../ui/icons'
+import { Spinner } from '../ui/parts'
+import type { Request } from '../wire'
+import { BulkPane } from './bulk_pane'
+import { EmptyState } from './empty_state'
+import { FilterBar } from './filter_bar'
+import { RequestRow } from './row'
+import { VirtualList } from './virtual_list'
+
+const isPhone = () => matchMedia('(max-width: 767px)').matches
+
+/** Renewed when a request becomes urgent, so that the order follows the clock without being sorted every second. */
+function useOrderTick(requests: Map<string, Request>): number {
+  const [tick, setTick] = useState(0)
+  useEffect(() => {
+    const wait = nextOrderChange(requests.values(), serverNow()) - serverNow()
+    if (!Number.isFinite(wait)) return
+    const timer = setTimeout(() => setTick((old) => old + 1), Math.min(wait + 50, 2 ** 31 - 1))
+    return () => clearTimeout(timer)
+  }, [requests, tick])
+  return tick
+}
+
+function useRows(filter: Filter): Row[] {
+  const me = useMe()
+  const requests = useInbox((inbox) => inbox.requests)
+  const grouping = useSettings((settings) => settings.grouping)
+  const tick = useOrderTick(requests)
+  return useMemo(() => {
+    const shown: Request[] = []
+    for (const request of requests.values())
+      if (matches(request, filter, whyNotDecide(request, me) === null || request.state === 'settled')) shown.push(request)
+    return rowsOf(inOrder(shown, serverNow(), me.name), grouping)
+    // `tick` stands for the clock.
+  }, [requests, filter, grouping, me, tick])
+}
+
+/** A request that is in the address but not in the list: settled long ago, filtered away, or not there. */
+function useElsewhere(id: string | null, is_known: boolean): { request: Request | null; is_missing: boolean } {
+  const { data, error } = useQuery({
+    queryKey: ['request', id],
+    queryFn: () => client.request(id!),
+    enabled: id !== null && id.startsWith('req_') && !is_known,
+    retry: false,
+    staleTime: 0,
+  })
+  return { request: data ?? null, is_missing: error instanceof ServerError && (error.status === 404 || error.status === 400) }
+}
+
+function BackButton({ onBack }: { onBack: () => void }) {
+  return (
+    <button type="button" className="btn btn-quiet -ml-3 mb-2 min-h-11 px-2 text-accent md:hidden" onClick={onBack}>
+      <BackIcon /> Inbox
+    </button>
+  )
+}
+
+export function InboxScreen({ id }: { id: string | null }) {
+  const me = useMe()
+  const [, navigate] = useLocation()
+  const search = useSearch()
+  const filter = useMemo(() => readFilter(search), [search])
+  const rows = useRows(filter)
+  const ids = useMemo(() => rows.map((row) => row.id), [rows])
+  const requests = useInbox((inbox) => inbox.requests)
+  const selected = useInbox((inbox) => inbox.selected)
+  const marked = useInbox((inbox) => inbox.marked)
+  const arrived = useInbox((inbox) => inbox.arrived)
+  const has_loaded = useInbox((inbox) => inbox.has_loaded)
+  const is_complete = useInbox((inbox) => inbox.is_complete)
+  const expected = useInbox((inbox) => inbox.expected)
+  const compact = useSettings((settings) => settings.compact)
+  const [is_marking, setMarking] = useState(false)
+  const [is_bulk, setBulk] = useState(false)
+  const [view, setView] = useState({ first: 0, last: 0 })
+  const guard = useRef(new Guard())
+  const onView = useCallback((first: number, last: number) => setView((old) => (old.first === first && old.last === last ? old : { first, last })), [])
+
+  // The cursor is the truth on this screen and the address follows it: a browser allows only so many changes of the
+  // address per minute, and a held arrow key makes more.
+  useEffect(() => {
+    if (id !== null && id !== useInbox.getState().selected) select(id)
+  }, [id])
+  useEffect(() => guard.current.moved(performance.now()), [selected])
+  useEffect(() => {
+    if (isPhone()) return
+    const timer = setTimeout(() => {
+      const path = selected?.startsWith('req_') ? `/r/${selected}` : '/'
+      if (location.pathname !== path) navigate(path + location.search, { replace: true })
+    }, 150)
+    return () => clearTimeout(timer)
+  }, [selected, navigate])
+  useEffect(() => {
+    if (selected === null && ids.length > 0 && !isPhone() && is_complete) select(ids[0]!)
+  }, [selected, ids, is_complete])
+  // A group that was decided down to a few rows is no group any more.
+  const last_index = useRef(0)
+  useEffect(() => {
+    if (selected && ids.includes(selected)) last_index.current = ids.indexOf(selected)
+    else if (selected?.startsWith('group ') && ids.length > 0) select(ids[Math.min(last_index.current, ids.length - 1)] ?? null)
+    else if (selected?.startsWith('group ') && is_complete) select(null)
+  }, [selected, ids, is_complete])
+  // Whoever scrolled to the top has seen what is new.
+  useEffect(() => {
+    if (view.first === 0 && arrived.size > 0) {
+      const timer = setTimeout(forgetArrivals, 2000)
+      return () => clearTimeout(timer)
+    }
+  }, [view.first, arrived])
+
+  const setFilter = (next: Filter) => navigate(location.pathname + writeFilter(next), { replace: true })
+  const index = selected ? ids.indexOf(selected) : -1
+  const move = (by: number) => {
+    if (ids.length === 0) return
+    select(ids[Math.min(Math.max(index + by, 0), ids.length - 1)] ?? null)
+    setBulk(false)
+  }
+  const pick = useCallback(
+    (row: string) => {
+      select(row)
+      setBulk(false)
+      if (isPhone() && row.startsWith('req_')) navigate(`/r/${row}${location.search}`)
+    },
+    [navigate],
+  )
+  const admits = useCallback((press: { repeat: boolean }) => guard.current.admits(press, performance.now()), [])
+  const goOn = (from: string) => {
+    const at = ids.indexOf(from)
+    if (isPhone()) {
+      select(null)
+      navigate(`/${location.search}`)
+    } else {
+      // Opened out of a group: go back to it.
+      const group = rows.find((one) => one.type === 'group' && one.requests.some((member) => member.id === from))
+      select(at < 0 ? (group?.id ?? ids[0] ?? null) : (ids[at + 1] ?? ids[at - 1] ?? null))
+      document.getElementById('requests')?.focus({ preventScroll: true })
+    }
+  }
+  const onDecide = (request: Request) => (call: Call) => {
+    // The list moves on at once; the row says what is under way until the server has answered.
+    goOn(request.id)
+    void decide(request, call)
+  }
+
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    g: () => move(-ids.length),
+    G: () => move(ids.length),
+    Enter: () => selected && pick(selected),
+    o: () => selected && pick(selected),
+    ' ': () => selected?.startsWith('req_') && toggleMark(selected),
+    A: () => marked.size > 0 && setBulk(true),
+    ...(marked.size > 0 ? { Escape: () => (is_bulk ? setBulk(false) : clearMarks()) } : {}),
+  })
+  const onListKey = (event: KeyboardEvent) => {
+    const step: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -ids.length, End: ids.length }
+    const by = step[event.key]
+    if (by !== undefined) move(by)
+    else if (event.key === 'Enter' && selected) pick(selected)
+    else if (event.key === ' ' && selected?.startsWith('req_')) toggleMark(selected)
+    else return
+    event.preventDefault()
+  }
+
+  const row = rows[index]
+  const known = selected ? requests.get(selected) : undefined
+  const elsewhere = useElsewhere(selected, known !== undefined)
+  const shown = known ?? (selected?.startsWith('req_') ? elsewhere.request : null)
+  const waiting = useMemo(() => [...requests.values()].filter((request) => request.state === 'pending').length, [requests])
+  const new_above = useMemo(() => rows.slice(0, view.first).filter((one) => one.type === 'one' && arrived.has(one.id)).length, [rows, view.first, arrived])
+
+  useEffect(() => {
+    document.title = waiting ? `(${waiting}) Holdpoint` : 'Holdpoint'
+  }, [waiting])
+
+  const is_empty = has_loaded && waiting === 0 && !shown
+  const leave = () => {
+    select(null)
+    setBulk(false)
+    navigate(`/${location.search}`)
+  }
+  const marked_requests = [...marked].flatMap((one) => requests.get(one) ?? [])
+  // On a phone the address says whether the list or a request is open; groups have no address of their own.
+  const is_open = id !== null || is_bulk || (selected?.startsWith('group ') ?? false)
+
+  if (is_empty && !isFiltering(filter)) return <main id="main" className="flex min-h-0 flex-1 overflow-auto"><EmptyState /></main>
+  return (
+    <main id="main" className="flex min-h-0 flex-1">
+      <section aria-label="What waits" className={`${is_open ? 'hidden md:flex' : 'flex'} relative w-full min-w-0 flex-col border-r border-line bg-sheet md:w-[23rem] lg:w-[27rem] md:shrink-0`}>
+        <h1 className="sr-only">Inbox</h1>
+        <FilterBar filter={filter} onChange={setFilter} is_marking={is_marking} onMarking={(on) => (on ? setMarking(true) : (setMarking(false), clearMarks()))} />
+        <div className="flex items-center justify-between px-4 py-1.5 text-[0.8125rem] text-faint">
+          <span role="status">
+            {!has_loaded || !is_complete
+              ? `Reading ${waiting.toLocaleString('en')}${expected ? ` of ${expected.toLocaleString('en')}` : ''}…`
+              : isFiltering(filter)
+                ? `${plural(rows.reduce((sum, one) => sum + (one.type === 'group' ? one.requests.length : 1), 0), 'match', 'matches')} of ${waiting.toLocaleString('en')}`
+                : `${waiting.toLocaleString('en')} waiting`}
+          </span>
+          {marked.size > 0 && (
+            <span className="flex items-center gap-3">
+              <button type="button" className="btn-link text-[0.8125rem]" onClick={() => setBulk(true)}>
+                Decide {marked.size} selected
+              </button>
+            </span>
+          )}
+        </div>
+        {new_above > 0 && (
+          <button
+            type="button"
+            className="rising absolute left-1/2 top-32 z-10 flex min-h-8 -translate-x-1/2 items-center gap-1.5 rounded-full bg-ink px-3.5 text-[0.8125rem] font-medium text-sheet shadow-lg"
+            onClick={() => {
+              document.getElementById('requests')?.scrollTo({ top: 0 })
+              forgetArrivals()
+            }}
+          >
+            <UpIcon /> {new_above} new above
+          </button>
+        )}
+        {rows.length === 0 && has_loaded ? (
+          <div className="m-auto px-6 text-center text-soft">
+            <p className="m-0 mb-2">Nothing matches.</p>
+            <button type="button" className="btn-link" onClick={() => setFilter(no_filter)}>
+              Show everything that waits
+            </button>
+          </div>
+        ) : (
+          <VirtualList
+            ids={ids}
+            selected={selected}
+            row_height={compact ? 40 : 64}
+            label="Requests that wait"
+            onKeyDown={onListKey}
+            onView={onView}
+            render={(i) => (
+              <RequestRow row={rows[i]!} me={me.name} index={i} total={rows.length} is_selected={ids[i] === selected} is_marked={marked.has(ids[i]!)} is_marking={is_marking} is_compact={compact} onPick={pick} />
+            )}
+          />
+        )}
+      </section>
+      <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>
+        {is_bulk && marked_requests.length > 0 ? (
+          <BulkPane
+            key="marked"
+            requests={marked_requests}
+            title={`${plural(marked_requests.length, 'request')} selected`}
+            onOpen={pick}
+            onDone={() => (setBulk(false), clearMarks(), setMarking(false))}
+            admits={admits}
+            back={<BackButton onBack={() => setBulk(false)} />}
+          />
+        ) : row?.type === 'group' ? (
+          <BulkPane
+            key={row.id}
+            requests={row.requests}
+            title={`${row.requests.length} alike: ${row.requests[0]!.action?.tool ?? ''}`}
+            onOpen={pick}
+            onDone={() => (isPhone() ? leave() : undefined)}
+            admits={admits}
+            back={<BackButton onBack={leave} />}
+          />
+        ) : shown ? (
+          <RequestPane key={shown.id} request={shown} onDecide={onDecide(shown)} admits={admits} back={<BackButton onBack={leave} />} />
+        ) : elsewhere.is_missing ? (
+          <div className="m-auto px-6 text-center text-soft">
+            <h1 className="text-lg text-ink">There is no such request</h1>
+            <p className="mt-1">The link may be cut off, or it belongs to another server.</p>
+            <button type="button" className="btn mt-4" onClick={leave}>
+              To the inbox
+            </button>
+          </div>
+        ) : (
+          <div className="m-auto text-faint">{has_loaded ? 'Choose a request.' : <Spinner />}</div>
+        )}
+      </section>
+    </main>
+  )
+}

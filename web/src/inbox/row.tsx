@@ -1,0 +1,99 @@
+import { memo } from 'react'
+import { whoDecides } from '../model/authority'
+import { hasVoted } from '../model/order'
+import { visibleText } from '../model/marked_text'
+import type { Row } from '../model/group'
+import { decidingWord, isPlainCall, kindWord, titleOf } from '../model/words'
+import { toggleMark, useInbox } from '../state/inbox'
+import { CheckIcon, RiskBars, StackIcon } from '../ui/icons'
+import { Countdown, OutcomeTag, riskColor } from '../ui/parts'
+import type { Request } from '../wire'
+
+function Title({ request }: { request: Request }) {
+  const line = titleOf(request).split('\n', 1)[0]!.slice(0, 200)
+  if (!isPlainCall(request)) return <span className="font-medium">{visibleText(line)}</span>
+  const tool = request.action!.tool
+  const inner = request.headline.slice(tool.length + 1).replace(/\)$/, '')
+  return (
+    <>
+      <span className="font-semibold">{visibleText(tool)}</span>
+      <span className="text-soft">{inner ? ` ${visibleText(inner)}` : ''}</span>
+    </>
+  )
+}
+
+function Where({ request, me }: { request: Request; me: string }) {
+  const parts = [request.agent]
+  if (request.kind !== 'action') parts.unshift(kindWord[request.kind])
+  if (request.user) parts.push(`for ${request.user}`)
+  if (hasVoted(request, me)) parts.push('waits for others')
+  else if (request.requirement.lines.some((line) => line.group || line.quorum > 1)) parts.push(whoDecides(request))
+  return <>{visibleText(parts.join(' · '))}</>
+}
+
+type Props = {
+  row: Row
+  me: string
+  index: number
+  total: number
+  is_selected: boolean
+  is_marked: boolean
+  is_marking: boolean
+  is_compact: boolean
+  onPick: (id: string) => void
+}
+
+export const RequestRow = memo(function RequestRow({ row, me, index, total, is_selected, is_marked, is_marking, is_compact, onPick }: Props) {
+  const request = row.type === 'one' ? row.request : row.requests[0]!
+  const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
+  const is_new = useInbox((inbox) => inbox.arrived.has(request.id))
+  const is_settled = request.state === 'settled'
+  const level = request.risk.level
+  const status = deciding ? (
+    <span className="text-soft">{decidingWord[deciding]}…</span>
+  ) : is_settled && request.outcome ? (
+    <OutcomeTag outcome={request.outcome} />
+  ) : (
+    <Countdown request={request} />
+  )
+  return (
+    <div
+      id={`row-${row.id}`}
+      role="option"
+      aria-selected={is_selected}
+      aria-checked={row.type === 'one' ? is_marked : undefined}
+      aria-posinset={index + 1}
+      aria-setsize={total}
+      onClick={() => (is_marking && row.type === 'one' ? toggleMark(row.id) : onPick(row.id))}
+      className={`relative flex h-full cursor-pointer gap-3 border-b border-line pl-4 pr-4 ${is_compact ? 'items-center' : 'items-start pt-[0.6875rem]'} ${
+        is_selected ? 'bg-pick before:absolute before:inset-y-0 before:left-0 before:w-[3px] before:bg-accent' : 'hover:bg-well'
+      } ${deciding || is_settled ? 'text-faint' : ''} ${is_new && !is_selected ? 'arriving' : ''}`}
+    >
+      <span
+        className={`mt-px grid size-5 shrink-0 place-items-center ${is_marked ? 'rounded bg-accent text-sheet' : riskColor[level]}`}
+        onClick={(event) => {
+          if (row.type !== 'one') return
+          event.stopPropagation()
+          toggleMark(row.id)
+        }}
+      >
+        {is_marked ? <CheckIcon /> : is_marking && row.type === 'one' ? <span className="size-4 rounded border border-edge" /> : <RiskBars level={level} />}
+        <span className="sr-only">{level} risk,</span>
+      </span>
+      <span className={`min-w-0 flex-1 ${is_compact ? 'flex items-baseline gap-3' : ''}`}>
+        <span className="foreign-line block text-[0.90625rem] leading-5">
+          {row.type === 'group' && (
+            <span className="mr-1.5 inline-flex items-center gap-1 rounded-full bg-ink px-1.5 align-[1px] text-[0.75rem] font-semibold leading-[1.125rem] text-sheet">
+              <StackIcon /> {row.requests.length}
+            </span>
+          )}
+          {row.type === 'group' ? <span className="font-semibold">{visibleText(request.action?.tool ?? '')}</span> : <Title request={request} />}
+        </span>
+        <span className="foreign-line block text-[0.8125rem] leading-5 text-faint">
+          {row.type === 'group' ? visibleText(`${request.agent} · alike, with other values`) : <Where request={request} me={me} />}
+        </span>
+      </span>
+      <span className={`shrink-0 text-right text-[0.8125rem] leading-5 ${is_compact ? '' : 'min-w-12'}`}>{status}</span>
+    </div>
+  )
+})

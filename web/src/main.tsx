@@ -1,0 +1,14 @@
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app'
+import { findSession } from './state/session'
+import { followSettings } from './state/settings'
+import './styles.css'
+
+followSettings()
+void findSession()
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+)

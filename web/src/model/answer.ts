@@ -1,0 +1,60 @@
+// Answers to questions: what a person filled in, checked as the server will check it.
+import type { Input, Json } from '../wire'
+
+export const file_bytes_max = 128 * 1024
+
+export type Draft = { text: string; chosen: string[]; file: { name: string; media_type: string; content_base64: string } | null }
+
+export function draftFor(input: Input): Draft {
+  const given = input.default
+  return {
+    text: typeof given === 'string' || typeof given === 'number' ? String(given) : '',
+    chosen: Array.isArray(given) ? given.filter((item): item is string => typeof item === 'string') : typeof given === 'string' ? [given] : [],
+    file: null,
+  }
+}
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length
+
+function isDate(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  if (!match) return false
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
+
+type Checked = { value: Json } | { error: string }
+
+function checkNumber(input: Input, text: string): Checked {
+  const number = Number(text)
+  if (!Number.isFinite(number)) return { error: 'Must be a number.' }
+  if (typeof input.min === 'number' && number < input.min) return { error: `Must be at least ${input.min}.` }
+  if (typeof input.max === 'number' && number > input.max) return { error: `Must be at most ${input.max}.` }
+  return { value: number }
+}
+
+/** The answer to send, or what is wrong with it. An optional question may be answered with nothing. */
+export function checkAnswer(input: Input, draft: Draft): Checked {
+  const nothing: Checked = input.required ? { error: 'An answer is needed.' } : { value: null }
+  switch (input.type) {
+    case 'text':
+      if (!draft.text) return nothing
+      if (typeof input.max_length === 'number' && bytesOf(draft.text) > input.max_length)
+        return { error: `Too long by ${bytesOf(draft.text) - input.max_length} of ${input.max_length} bytes.` }
+      return { value: draft.text }
+    case 'number':
+      return draft.text.trim() ? checkNumber(input, draft.text.trim()) : nothing
+    case 'date':
+      if (!draft.text) return nothing
+      return isDate(draft.text) ? { value: draft.text } : { error: 'Must be a day, like 2026-11-15.' }
+    case 'choice': {
+      const [choice] = draft.chosen
+      return choice === undefined ? nothing : { value: choice }
+    }
+    case 'multi_choice':
+      if (draft.chosen.length === 0) return nothing
+      return { value: (input.options ?? []).filter((option) => draft.chosen.includes(option)) }
+    case 'file':
+      return draft.file ? { value: draft.file } : nothing
+  }
+}

@@ -1,0 +1,41 @@
+// Finds credentials, so that whoever stands behind the approver does not read them from the screen.
+
+const secret_name =
+  /(?:^|[_\-.\s])(?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|apikey|private[_-]?key|access[_-]?key|auth(?:orization)?|bearer|cookie|credentials?|pin|cvv|cvc)(?:$|[_\-.\s])/i
+
+const secret_values: RegExp[] = [
+  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
+  /\bgh[pousr]_[A-Za-z0-9]{20,}\b/g,
+  /\bgithub_pat_[A-Za-z0-9_]{22,}\b/g,
+  /\bglpat-[A-Za-z0-9_-]{20,}/g,
+  /\bxox[abprs]-[A-Za-z0-9-]{10,}/g,
+  /\b(?:sk|rk|pk)[_-](?:live|test|proj|ant)[_-][A-Za-z0-9_-]{10,}/g,
+  /\bsk-[A-Za-z0-9]{20,}\b/g,
+  /\bhp_(?:agent|approver|auditor|admin)_[A-Za-z0-9_-]{43}/g,
+  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /(?<=\b(?:Bearer|Basic)\s)[A-Za-z0-9._~+/=-]{12,}/g,
+  /(?<=:\/\/[^\s:/@]{1,64}:)[^\s@/]{3,}(?=@)/g,
+  /(?<=\b(?:password|passwd|pwd|secret|token|api_?key)\s*[=:]\s*["']?)[^\s"'&;,]{6,}/gi,
+]
+
+/** True for names of arguments whose whole value is a secret: `password`, `apiKey`, `x-auth-token`. */
+export function isSecretName(name: string): boolean {
+  return secret_name.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'))
+}
+
+export type Secret = { start: number; end: number }
+
+/** Credentials inside a longer text. */
+export function findSecrets(text: string): Secret[] {
+  const found: Secret[] = []
+  for (const expression of secret_values)
+    for (const match of text.matchAll(expression)) found.push({ start: match.index, end: match.index + match[0].length })
+  found.sort((a, b) => a.start - b.start || b.end - a.end)
+  let end = -1
+  return found.filter((secret) => {
+    if (secret.start < end) return false
+    end = secret.end
+    return true
+  })
+}

@@ -1,0 +1,76 @@
+// The words people read for the words of the wire.
+import type { DecisionKind, EventName, Kind, Outcome, Request, RiskLevel, TimeoutAction } from '../wire'
+
+export const risks: RiskLevel[] = ['critical', 'high', 'medium', 'low']
+export const kinds: Kind[] = ['action', 'plan', 'input', 'confirmation', 'response']
+export const outcomes: Outcome[] = [
+  'approved', 'modified', 'answered', 'rejected', 'deferred', 'aborted', 'expired', 'skipped', 'cancelled', 'allowed', 'denied',
+]
+
+export const riskRank: Record<RiskLevel, number> = { low: 0, medium: 1, high: 2, critical: 3 }
+
+export const kindWord: Record<Kind, string> = {
+  action: 'Action', plan: 'Plan', input: 'Question', confirmation: 'Confirmation', response: 'Final answer',
+}
+
+export const outcomeWord: Record<Outcome, string> = {
+  allowed: 'Allowed by policy', denied: 'Denied by policy', approved: 'Approved', modified: 'Approved with changes',
+  rejected: 'Rejected', deferred: 'Deferred', aborted: 'Aborted', answered: 'Answered', skipped: 'Skipped',
+  expired: 'Expired', cancelled: 'Withdrawn',
+}
+
+export const decisionWord: Record<DecisionKind, string> = {
+  approve: 'approved', reject: 'rejected', modify: 'approved with changes', defer: 'deferred', escalate: 'escalated',
+  abort: 'aborted', answer: 'answered',
+}
+
+export const decidingWord: Record<DecisionKind, string> = {
+  approve: 'Approving', reject: 'Rejecting', modify: 'Approving with changes', defer: 'Deferring', escalate: 'Escalating',
+  abort: 'Aborting', answer: 'Answering',
+}
+
+/** What happens when nobody decides, as the end of “in 4:12: …”. */
+export const timeoutWord: Record<TimeoutAction, string> = {
+  reject: 'not run', approve: 'runs by itself', retry: 'asked again', escalate: 'others are asked', abort: 'the whole run stops',
+  skip: 'skipped', default: 'the default of the policy',
+}
+
+export const eventWord: Record<EventName, string> = {
+  'approval-required': 'asked', 'decision-recorded': 'voted', 'request-settled': 'settled it', 'request-reminded': 'reminder sent',
+  'request-escalated': 'escalated', 'request-retried': 'asked again', 'request-extended': 'prolonged', 'tool-result': 'reported the result',
+}
+
+export const reversibilityWord = { fully: 'can be undone', partially: 'can partly be undone', irreversible: 'cannot be undone' }
+
+export function reversibilityOf(request: Request): keyof typeof reversibilityWord | null {
+  if (request.risk.reversibility) return request.risk.reversibility
+  if (request.action?.reversible === false) return 'irreversible'
+  if (request.action?.reversible === true) return 'fully'
+  return null
+}
+
+/** The tool of an action, or what else is asked. */
+export const subjectOf = (request: Request): string => request.action?.tool ?? kindWord[request.kind]
+
+/** What the server says without the word it puts in front of it; the screen shows the kind apart. */
+export function titleOf(request: Request): string {
+  switch (request.kind) {
+    case 'action':
+      return request.headline
+    case 'plan':
+      return request.plan?.title ?? request.headline
+    case 'input':
+      return request.input?.question ?? request.headline
+    case 'confirmation':
+      return request.confirmation?.message ?? request.headline
+    case 'response':
+      return request.response?.text ?? request.headline
+  }
+}
+
+/** True when the server had no sentence for this tool and printed the call itself. */
+export const isPlainCall = (request: Request): boolean =>
+  request.kind === 'action' && request.headline.startsWith(`${request.action?.tool}(`)
+
+export const plural = (count: number, one: string, many = one + 's'): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`

@@ -1,0 +1,288 @@
+// People, agents and keys, for admins.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { client } from '../client'
+import { sentence } from '../errors'
+import { visibleText } from '../model/marked_text'
+import { formatMoment } from '../model/time'
+import { useMe } from '../state/session'
+import { tell } from '../state/notices'
+import { CopyButton, Dialog, PageHead, Spinner } from '../ui/parts'
+import type { Key, Role, User } from '../wire'
+
+type Shown = { title: string; text: string; hint: string }
+type Open = { type: 'person' } | { type: 'key' } | { type: 'groups'; user: User } | { type: 'secret'; shown: Shown } | { type: 'revoke'; key: Key } | { type: 'disable'; user: User }
+
+const splitGroups = (text: string): string[] => [...new Set(text.split(',').map((group) => group.trim()).filter(Boolean))]
+
+function Form({ children, button, onSubmit }: { children: ReactNode; button: string; onSubmit: () => Promise<void> }) {
+  const [error, setError] = useState<string | null>(null)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setError(null)
+    await onSubmit().catch((caught: unknown) => setError(sentence(caught)))
+  }
+  return (
+    <form className="grid gap-3.5" onSubmit={submit}>
+      {children}
+      {error && (
+        <p role="alert" className="m-0 text-no">
+          {error}
+        </p>
+      )}
+      <button type="submit" className="btn btn-yes justify-self-start">
+        {button}
+      </button>
+    </form>
+  )
+}
+
+function Text({ id, label, value, onChange, is_required = false }: { id: string; label: string; value: string; onChange: (value: string) => void; is_required?: boolean }) {
+  return (
+    <div>
+      <label htmlFor={id} className="label mb-1 block">
+        {label}
+      </label>
+      <input id={id} className="field" required={is_required} autoComplete="off" maxLength={200} value={value} onChange={(event) => onChange(event.target.value)} />
+    </div>
+  )
+}
+
+function RolePick({ roles, value, onChange }: { roles: Role[]; value: Role; onChange: (role: Role) => void }) {
+  return (
+    <div>
+      <label htmlFor="role" className="label mb-1 block">
+        Role
+      </label>
+      <select id="role" className="field" value={value} onChange={(event) => onChange(event.target.value as Role)}>
+        {roles.map((role) => (
+          <option key={role}>{role}</option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+function NewPerson({ onDone }: { onDone: (user: User) => Promise<void> }) {
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<Role>('approver')
+  const [groups, setGroups] = useState('')
+  return (
+    <Form button="Make, and get a sign-in link" onSubmit={async () => onDone(await client.createUser({ name: name.trim(), role, groups: splitGroups(groups) }))}>
+      <Text id="name" label="Name" value={name} onChange={setName} is_required />
+      <RolePick roles={['approver', 'auditor', 'admin']} value={role} onChange={setRole} />
+      <Text id="groups" label="Groups, separated by commas" value={groups} onChange={setGroups} />
+    </Form>
+  )
+}
+
+function NewKeyForm({ onDone }: { onDone: (shown: Shown) => void }) {
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<Role>('agent')
+  const [owner, setOwner] = useState('')
+  return (
+    <Form
+      button="Make the key"
+      onSubmit={async () => {
+        const made = await client.createKey({ name: name.trim(), role, ...(role === 'agent' && owner.trim() ? { owner: owner.trim() } : {}) })
+        onDone({ title: `The key of ${made.name}`, text: made.key, hint: 'It is shown here and never again.' })
+      }}
+    >
+      <Text id="name" label="Name" value={name} onChange={setName} is_required />
+      <RolePick roles={['agent', 'approver', 'auditor', 'admin']} value={role} onChange={setRole} />
+      {role === 'agent' && <Text id="owner" label="The person responsible for it" value={owner} onChange={setOwner} />}
+    </Form>
+  )
+}
+
+function Groups({ user, onDone }: { user: User; onDone: () => void }) {
+  const [groups, setGroups] = useState(user.groups.join(', '))
+  return (
+    <Form
+      button="Set the groups"
+      onSubmit={async () => {
+        await client.setGroups(user.name, splitGroups(groups))
+        onDone()
+      }}
+    >
+      <Text id="groups" label="Groups, separated by commas" value={groups} onChange={setGroups} />
+    </Form>
+  )
+}
+
+export default function PeopleScreen() {
+  const me = useMe()
+  const queries = useQueryClient()
+  const users = useQuery({ queryKey: ['users'], queryFn: client.users, refetchOnMount: 'always' })
+  const keys = useQuery({ queryKey: ['keys'], queryFn: client.keys, refetchOnMount: 'always', enabled: me.role === 'admin' })
+  const [open, setOpen] = useState<Open | null>(null)
+  const close = () => setOpen(null)
+  const renew = () => {
+    void queries.invalidateQueries({ queryKey: ['users'] })
+    void queries.invalidateQueries({ queryKey: ['keys'] })
+  }
+  const done = () => {
+    renew()
+    close()
+  }
+  const showLink = async (name: string) => {
+    const link = await client.createLink(name)
+    renew()
+    setOpen({ type: 'secret', shown: { title: `A sign-in link for ${name}`, text: link.url, hint: `It works once, until ${formatMoment(link.expires_at)}. Send it to ${name} and to nobody else.` } })
+  }
+  const attempt = (work: Promise<unknown>) => void work.then(renew).catch((error: unknown) => tell(sentence(error), { tone: 'bad' }))
+  const live_keys = (keys.data ?? []).filter((key) => !key.revoked_at)
+  const head = 'py-1.5 pr-4 text-left text-[0.8125rem] font-medium text-faint'
+  const cell = 'py-2 pr-4 align-baseline'
+  return (
+    <main id="main" className="min-h-0 flex-1 overflow-y-auto">
+      <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
+        <PageHead title="People and agents">
+          <button type="button" className="btn" onClick={() => setOpen({ type: 'person' })}>
+            New person
+          </button>
+        </PageHead>
+        {(users.error ?? keys.error) && <p role="alert" className="text-no">{sentence(users.error ?? keys.error)}</p>}
+        {users.isLoading && <Spinner />}
+        <div tabIndex={0} role="region" aria-label="People and agents" className="overflow-x-auto">
+          <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
+            <thead>
+              <tr className="border-b border-edge">
+                <th scope="col" className={head}>Name</th>
+                <th scope="col" className={head}>Role</th>
+                <th scope="col" className={head}>Groups or owner</th>
+                <th scope="col" className={head}>Signs in with</th>
+                <th scope="col" className={head}>
+                  <span className="sr-only">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {users.data?.map((user) => (
+                <tr key={user.id} className={`border-b border-line ${user.disabled ? 'text-faint' : ''}`}>
+                  <td className={`${cell} font-medium`}>
+                    {visibleText(user.name)}
+                    {user.disabled && <span className="chip ml-2">disabled</span>}
+                  </td>
+                  <td className={cell}>{user.role}</td>
+                  <td className={`${cell} text-soft`}>{visibleText(user.role === 'agent' ? (user.owner ?? '–') : user.groups.join(', ') || '–')}</td>
+                  <td className={`${cell} text-soft`}>{user.role === 'agent' ? 'key' : user.has_password ? 'password' : 'link or key'}</td>
+                  <td className={`${cell} whitespace-nowrap text-right`}>
+                    {user.role !== 'agent' && !user.disabled && (
+                      <>
+                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'groups', user })}>
+                          Groups
+                        </button>
+                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(showLink(user.name))}>
+                          Link
+                        </button>
+                      </>
+                    )}
+                    {user.name !== me.name &&
+                      (user.disabled ? (
+                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(client.setEnabled(user.name, true))}>
+                          Enable
+                        </button>
+                      ) : (
+                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-no" onClick={() => setOpen({ type: 'disable', user })}>
+                          Disable
+                        </button>
+                      ))}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        <header className="mb-2 mt-12 flex items-end justify-between gap-4">
+          <h2 className="text-lg">Keys</h2>
+          <button type="button" className="btn" onClick={() => setOpen({ type: 'key' })}>
+            New key
+          </button>
+        </header>
+        <div tabIndex={0} role="region" aria-label="Keys" className="overflow-x-auto">
+          <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
+            <thead>
+              <tr className="border-b border-edge">
+                <th scope="col" className={head}>Of</th>
+                <th scope="col" className={head}>Begins with</th>
+                <th scope="col" className={head}>Made</th>
+                <th scope="col" className={head}>Ends</th>
+                <th scope="col" className={head}>
+                  <span className="sr-only">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {live_keys.map((key) => (
+                <tr key={key.id} className="border-b border-line">
+                  <td className={`${cell} font-medium`}>
+                    {visibleText(key.name)} <span className="font-normal text-faint">· {key.role}</span>
+                  </td>
+                  <td className={`${cell} font-mono text-[0.875rem] text-soft`}>{key.hint}…</td>
+                  <td className={`${cell} tabular text-soft`}>{formatMoment(key.created_at)}</td>
+                  <td className={`${cell} tabular text-soft`}>{key.expires_at ? formatMoment(key.expires_at) : 'when revoked'}</td>
+                  <td className={`${cell} text-right`}>
+                    <button type="button" className="btn btn-quiet min-h-8 px-2 text-no" onClick={() => setOpen({ type: 'revoke', key })}>
+                      Revoke
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </div>
+      {open?.type === 'person' && (
+        <Dialog title="A new person" onClose={close}>
+          <NewPerson onDone={(user) => showLink(user.name)} />
+        </Dialog>
+      )}
+      {open?.type === 'key' && (
+        <Dialog title="A new key" onClose={close}>
+          <NewKeyForm onDone={(shown) => (renew(), setOpen({ type: 'secret', shown }))} />
+        </Dialog>
+      )}
+      {open?.type === 'groups' && (
+        <Dialog title={`Groups of ${open.user.name}`} onClose={close}>
+          <Groups user={open.user} onDone={done} />
+        </Dialog>
+      )}
+      {open?.type === 'secret' && (
+        <Dialog title={open.shown.title} onClose={close}>
+          <p className="mt-0">{open.shown.hint}</p>
+          <p className="foreign m-0 rounded-lg bg-well p-3 font-mono text-[0.875rem]">{open.shown.text}</p>
+          <div className="mt-2">
+            <CopyButton text={open.shown.text} />
+          </div>
+        </Dialog>
+      )}
+      {open?.type === 'revoke' && (
+        <Dialog title={`Revoke the key of ${open.key.name}?`} onClose={close}>
+          <Form
+            button="Revoke"
+            onSubmit={async () => {
+              await client.revokeKey(open.key.id)
+              done()
+            }}
+          >
+            <p className="m-0">It stops working at once, also on open streams. This cannot be undone.</p>
+          </Form>
+        </Dialog>
+      )}
+      {open?.type === 'disable' && (
+        <Dialog title={`Disable ${open.user.name}?`} onClose={close}>
+          <Form
+            button="Disable"
+            onSubmit={async () => {
+              await client.setEnabled(open.user.name, false)
+              done()
+            }}
+          >
+            <p className="m-0">Keys and sessions of {open.user.name} stop working at once. You can enable them again later.</p>
+          </Form>
+        </Dialog>
+      )}
+    </main>
+  )
+}

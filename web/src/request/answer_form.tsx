@@ -1,0 +1,110 @@
+// The six kinds of question.
+import { useId, useState } from 'react'
+import { file_bytes_max, type Draft } from '../model/answer'
+import { SafeText } from '../ui/safe_text'
+import type { Input } from '../wire'
+
+type Props = { input: Input; draft: Draft; error: string | null; onChange: (draft: Draft) => void; onSubmit: () => void }
+
+async function readFile(file: File): Promise<NonNullable<Draft['file']>> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return { name: file.name.slice(0, 200), media_type: file.type || 'application/octet-stream', content_base64: btoa(binary) }
+}
+
+function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; is_many: boolean }) {
+  const toggle = (option: string) => {
+    if (!is_many) return onChange({ ...draft, chosen: [option] })
+    const chosen = draft.chosen.includes(option) ? draft.chosen.filter((one) => one !== option) : [...draft.chosen, option]
+    onChange({ ...draft, chosen })
+  }
+  return (
+    <div className="grid gap-1">
+      {(input.options ?? []).map((option, i) => (
+        <label key={i} className="flex min-h-11 cursor-pointer items-center gap-3 rounded-lg border border-line bg-sheet px-3.5 py-2 hover:bg-well has-checked:border-accent has-checked:bg-pick">
+          <input type={is_many ? 'checkbox' : 'radio'} name={id} className="size-4 shrink-0 accent-accent" checked={draft.chosen.includes(option)} onChange={() => toggle(option)} />
+          <span className="foreign min-w-0">
+            <SafeText text={option} />
+          </span>
+        </label>
+      ))}
+    </div>
+  )
+}
+
+function FileField({ draft, onChange, id }: { draft: Draft; onChange: Props['onChange']; id: string }) {
+  const [problem, setProblem] = useState<string | null>(null)
+  const take = async (file: File | undefined) => {
+    if (!file) return onChange({ ...draft, file: null })
+    if (file.size > file_bytes_max) {
+      setProblem(`${file.name} has ${Math.ceil(file.size / 1024)} KiB; at most ${file_bytes_max / 1024} KiB can be sent.`)
+      return onChange({ ...draft, file: null })
+    }
+    setProblem(null)
+    onChange({ ...draft, file: await readFile(file) })
+  }
+  return (
+    <>
+      <input id={id} type="file" className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
+      {problem && <p className="m-0 mt-1 text-[0.875rem] text-no">{problem}</p>}
+    </>
+  )
+}
+
+function limitsOf(input: Input): string {
+  const { min, max } = input
+  if (typeof min === 'number' && typeof max === 'number') return `between ${min} and ${max}`
+  if (typeof min === 'number') return `at least ${min}`
+  if (typeof max === 'number') return `at most ${max}`
+  if (typeof input.max_length === 'number') return `at most ${input.max_length} bytes`
+  return ''
+}
+
+export function AnswerForm(props: Props) {
+  const { input, draft, error, onChange, onSubmit } = props
+  const id = useId()
+  const hint = [limitsOf(input), input.required ? '' : 'may stay empty'].filter(Boolean).join(' · ')
+  const shared = {
+    id,
+    'aria-label': 'Your answer',
+    'aria-invalid': error !== null,
+    'aria-describedby': `${id}-hint`,
+    'data-answer': true,
+    placeholder: input.placeholder ?? '',
+  }
+  const text = (event: { target: { value: string } }) => onChange({ ...draft, text: event.target.value })
+  let control
+  switch (input.type) {
+    case 'text':
+      control = <textarea {...shared} className="field min-h-24" value={draft.text} onChange={text} />
+      break
+    case 'number':
+      control = <input {...shared} className="field max-w-60 font-mono" inputMode="decimal" autoComplete="off" value={draft.text} onChange={text} onKeyDown={(event) => event.key === 'Enter' && !event.repeat && onSubmit()} />
+      break
+    case 'date':
+      control = <input {...shared} className="field max-w-60" type="date" value={draft.text} onChange={text} />
+      break
+    case 'choice':
+    case 'multi_choice':
+      control = <Choices {...props} id={id} is_many={input.type === 'multi_choice'} />
+      break
+    case 'file':
+      control = <FileField draft={draft} onChange={onChange} id={id} />
+      break
+  }
+  const is_list = input.type === 'choice' || input.type === 'multi_choice'
+  return (
+    <div role={is_list ? 'group' : undefined} aria-label={is_list ? 'Your answer' : undefined}>
+      {input.type === 'file' && (
+        <label htmlFor={id} className="label mb-1 block">
+          Your answer
+        </label>
+      )}
+      {control}
+      <p id={`${id}-hint`} className={`m-0 mt-1.5 min-h-5 text-[0.875rem] ${error ? 'text-no' : 'text-faint'}`}>
+        {error ?? hint}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,144 @@
+// Changing arguments without changing their types: a number stays a number, a switch a switch. Whoever wants to add or
+// remove members edits the JSON.
+import { useId, useState } from 'react'
+import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
+import { SafeText } from '../ui/safe_text'
+import type { Json, JsonObject } from '../wire'
+
+type LeafProps = { name: string; value: Json; onChange: (value: Json | undefined) => void }
+
+function NumberField({ id, value, onChange }: { id: string; value: number; onChange: LeafProps['onChange'] }) {
+  const [text, setText] = useState(String(value))
+  const read = parseNumber(text)
+  const error = 'error' in read ? read.error : null
+  return (
+    <>
+      <input
+        id={id}
+        className="field font-mono"
+        inputMode="decimal"
+        autoComplete="off"
+        value={text}
+        aria-invalid={error !== null}
+        aria-describedby={error ? `${id}-error` : undefined}
+        onChange={(event) => {
+          setText(event.target.value)
+          const next = parseNumber(event.target.value)
+          onChange('value' in next ? next.value : undefined)
+        }}
+      />
+      {error && (
+        <p id={`${id}-error`} className="m-0 mt-1 text-[0.8125rem] text-no">
+          {error}
+        </p>
+      )}
+    </>
+  )
+}
+
+function LeafEditor({ name, value, onChange }: LeafProps) {
+  const id = useId()
+  const label = (
+    <label htmlFor={id} className="font-mono text-[0.875rem] text-soft sm:pt-2">
+      <SafeText text={name} />
+    </label>
+  )
+  let control
+  if (typeof value === 'number') control = <NumberField id={id} value={value} onChange={onChange} />
+  else if (typeof value === 'boolean')
+    control = (
+      <select id={id} className="field font-mono" value={String(value)} onChange={(event) => onChange(event.target.value === 'true')}>
+        <option value="true">true</option>
+        <option value="false">false</option>
+      </select>
+    )
+  else if (typeof value === 'string' && (value.length > 80 || value.includes('\n')))
+    control = <textarea id={id} className="field min-h-28 font-mono" spellCheck={false} value={value} onChange={(event) => onChange(event.target.value)} />
+  else if (typeof value === 'string')
+    control = <input id={id} className="field font-mono" spellCheck={false} autoComplete="off" value={value} onChange={(event) => onChange(event.target.value)} />
+  else control = <input id={id} className="field font-mono text-faint" readOnly value={value === null ? 'null' : Array.isArray(value) ? '[ ]' : '{ }'} />
+  return (
+    <div className="grid gap-x-4 gap-y-1 sm:grid-cols-[minmax(6rem,12rem)_1fr]">
+      {label}
+      <div className="min-w-0">{control}</div>
+    </div>
+  )
+}
+
+function leavesOf(value: Json, path: Path = []): { path: Path; value: Json }[] {
+  if (Array.isArray(value) && value.length) return value.flatMap((item, i) => leavesOf(item, [...path, i]))
+  if (isObject(value) && Object.keys(value).length) return entriesOf(value).flatMap(([name, item]) => leavesOf(item, [...path, name]))
+  return [{ path, value }]
+}
+
+const fields_max = 60
+
+type Props = { original: JsonObject; value: JsonObject; onChange: (value: JsonObject, is_valid: boolean) => void }
+
+export function ArgumentsEditor({ original, value, onChange }: Props) {
+  const leaves = leavesOf(original)
+  const [is_raw, setRaw] = useState(leaves.length > fields_max || Object.keys(original).length === 0)
+  const [raw, setRawText] = useState(() => JSON.stringify(value, null, 2))
+  const [raw_error, setRawError] = useState<string | null>(null)
+  const [wrong, setWrong] = useState<ReadonlySet<string>>(new Set())
+  const id = useId()
+
+  const changeLeaf = (path: Path, leaf: Json | undefined) => {
+    const bad = new Set(wrong)
+    if (leaf === undefined) bad.add(printPath(path))
+    else bad.delete(printPath(path))
+    setWrong(bad)
+    onChange((leaf === undefined ? value : setAt(value, path, leaf)) as JsonObject, bad.size === 0)
+  }
+  const changeRaw = (text: string) => {
+    setRawText(text)
+    const read = parseTyped(text)
+    const error = 'error' in read ? read.error : isObject(read.value) ? null : 'must be an object'
+    setRawError(error)
+    if ('value' in read && isObject(read.value)) onChange(read.value, true)
+    else onChange(value, false)
+  }
+  return (
+    <div>
+      <div className="mb-3 flex justify-end">
+        {leaves.length <= fields_max && (
+          <button
+            type="button"
+            className="btn-link text-[0.8125rem]"
+            onClick={() => {
+              // Each way of editing starts from the original: half a change must not hide in the other one.
+              setRaw(!is_raw)
+              setRawText(JSON.stringify(original, null, 2))
+              setRawError(null)
+              setWrong(new Set())
+              onChange(original, true)
+            }}
+          >
+            {is_raw ? 'Edit as fields' : 'Edit as JSON'}
+          </button>
+        )}
+      </div>
+      {is_raw ? (
+        <>
+          <label htmlFor={id} className="sr-only">
+            Arguments as JSON
+          </label>
+          <textarea id={id} className="field min-h-56 font-mono text-[0.875rem] leading-6" spellCheck={false} value={raw} aria-invalid={raw_error !== null} onChange={(event) => changeRaw(event.target.value)} />
+          {raw_error && <p className="m-0 mt-1 text-[0.8125rem] text-no">{raw_error}</p>}
+        </>
+      ) : (
+        <div className="grid gap-2.5">
+          {leaves.map(({ path }) => (
+            <LeafEditor key={printPath(path)} name={printPath(path)} value={leafAt(value, path)} onChange={(leaf) => changeLeaf(path, leaf)} />
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function leafAt(value: Json, path: Path): Json {
+  let at: Json = value
+  for (const step of path) at = (at as Record<string | number, Json>)[step] ?? null
+  return at
+}

@@ -1,0 +1,298 @@
+// What unfolds above the decision bar: the words that go with a decision. Enter sends, Escape goes back, 1 to 4 take a
+// prepared sentence.
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { client } from '../client'
+import { codeOf } from '../model/code'
+import { reversibilityOf, reversibilityWord, plural } from '../model/words'
+import { useInbox } from '../state/inbox'
+import { WarnIcon } from '../ui/icons'
+import { SafeText } from '../ui/safe_text'
+import type { DecisionCall, Request } from '../wire'
+
+type Call = Omit<DecisionCall, 'digest'>
+type Props = { request: Request; onSend: (call: Call) => void; onClose: () => void }
+
+const words_max = 2000
+
+function Panel({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
+  return (
+    <div
+      role="group"
+      aria-label={title}
+      className="rising mb-3"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        onClose()
+      }}
+    >
+      <p className="m-0 mb-2 font-semibold">{title}</p>
+      {children}
+    </div>
+  )
+}
+
+type WordsProps = {
+  label: string
+  presets: string[]
+  is_required: boolean
+  button: string
+  button_class: string
+  onSend: (words: string) => void
+  onClose: () => void
+}
+
+function Words({ label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
+  const [text, setText] = useState('')
+  const field = useRef<HTMLTextAreaElement>(null)
+  const id = useId()
+  useEffect(() => field.current?.focus(), [])
+  const is_ready = !is_required || text.trim() !== ''
+  const send = () => is_ready && onSend(text.trim())
+  const onKeyDown = (event: KeyboardEvent) => {
+    const preset = presets[Number(event.key) - 1]
+    if (preset && text === '') {
+      event.preventDefault()
+      setText(preset)
+    } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && !event.nativeEvent.isComposing) {
+      event.preventDefault()
+      send()
+    }
+  }
+  return (
+    <>
+      <div className="mb-2 flex flex-wrap gap-1.5">
+        {presets.map((preset, i) => (
+          <button
+            key={preset}
+            type="button"
+            className="chip border border-line text-left hover:border-edge hover:text-ink"
+            onClick={() => {
+              setText(preset)
+              field.current?.focus()
+            }}
+          >
+            <kbd aria-hidden="true" className="hidden font-mono text-[0.75rem] text-faint md:inline">
+              {i + 1}
+            </kbd>
+            {preset}
+          </button>
+        ))}
+      </div>
+      <label htmlFor={id} className="sr-only">
+        {label}
+      </label>
+      <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" placeholder={label} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
+      <div className="mt-2 flex gap-2">
+        <button type="button" className={`btn min-h-11 md:min-h-9 ${button_class}`} disabled={!is_ready} onClick={send}>
+          {button}
+        </button>
+        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
+          Back
+        </button>
+      </div>
+    </>
+  )
+}
+
+const reject_words = ['The values are wrong.', 'This is not needed.', 'Too risky; find a safer way.', 'It was already done.']
+
+export function RejectPanel({ request, onSend, onClose }: Props) {
+  const is_required = request.requirement.reason_required
+  return (
+    <Panel title="Reject: it will not run" onClose={onClose}>
+      <Words
+        label={is_required ? 'Why? The agent reads this. (needed)' : 'Why? The agent reads this.'}
+        presets={reject_words}
+        is_required={is_required}
+        button="Reject"
+        button_class="btn-stop"
+        onSend={(reason) => onSend({ decision: 'reject', ...(reason ? { reason } : {}) })}
+        onClose={onClose}
+      />
+    </Panel>
+  )
+}
+
+const defer_words = [
+  'Explain first why this is needed.',
+  'Try it on a test system first.',
+  'Do it in smaller steps.',
+  'Find a way that can be undone.',
+]
+
+export function DeferPanel({ onSend, onClose }: Props) {
+  return (
+    <Panel title="Defer: it will not run, and the agent tries another way" onClose={onClose}>
+      <Words
+        label="What should the agent try instead? (needed)"
+        presets={defer_words}
+        is_required
+        button="Defer"
+        button_class="btn-yes"
+        onSend={(guidance) => onSend({ decision: 'defer', guidance })}
+        onClose={onClose}
+      />
+    </Panel>
+  )
+}
+
+export function AbortPanel({ request, onSend, onClose }: Props) {
+  const others = useInbox((inbox) =>
+    request.session ? [...inbox.requests.values()].filter((other) => other.id !== request.id && other.session === request.session && other.state === 'pending').length : 0,
+  )
+  return (
+    <Panel title="Abort: the whole run stops" onClose={onClose}>
+      <p className="mb-2 mt-0 flex items-start gap-2 text-no">
+        <WarnIcon />
+        <span>
+          {request.agent} is told to do nothing further{request.session ? ` in session ${request.session.slice(0, 60)}` : ''}.
+          {others > 0 && ` ${plural(others, 'other waiting request')} of it will end too.`}
+        </span>
+      </p>
+      <Words
+        label={request.requirement.reason_required ? 'Why? (needed)' : 'Why?'}
+        presets={['It is going the wrong way.', 'It was started by mistake.']}
+        is_required={request.requirement.reason_required}
+        button="Abort the run"
+        button_class="btn-stop"
+        onSend={(reason) => onSend({ decision: 'abort', ...(reason ? { reason } : {}) })}
+        onClose={onClose}
+      />
+    </Panel>
+  )
+}
+
+export function EscalatePanel({ onSend, onClose }: Props) {
+  const { data: users } = useQuery({ queryKey: ['users'], queryFn: client.users, staleTime: 60_000 })
+  const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
+  const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
+  const [target, setTarget] = useState('')
+  const [note, setNote] = useState('')
+  const id = useId()
+  const field = useRef<HTMLSelectElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  return (
+    <Panel title="Escalate: somebody else decides" onClose={onClose}>
+      <div className="grid gap-2 sm:grid-cols-2">
+        <div>
+          <label htmlFor={`${id}-to`} className="label mb-1 block">
+            To
+          </label>
+          <select ref={field} id={`${id}-to`} className="field" value={target} onChange={(event) => setTarget(event.target.value)}>
+            <option value="">choose…</option>
+            {groups.length > 0 && (
+              <optgroup label="Groups">
+                {groups.map((group) => (
+                  <option key={group} value={`group:${group}`}>
+                    {group}
+                  </option>
+                ))}
+              </optgroup>
+            )}
+            <optgroup label="People">
+              {people.map((user) => (
+                <option key={user.id} value={user.name}>
+                  {user.name}
+                </option>
+              ))}
+            </optgroup>
+          </select>
+        </div>
+        <div>
+          <label htmlFor={`${id}-note`} className="label mb-1 block">
+            A word to them
+          </label>
+          <input id={`${id}-note`} className="field" maxLength={words_max} value={note} onChange={(event) => setNote(event.target.value)} />
+        </div>
+      </div>
+      <div className="mt-2 flex gap-2">
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={() => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) })}>
+          Escalate
+        </button>
+        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
+          Back
+        </button>
+      </div>
+    </Panel>
+  )
+}
+
+function Consequences({ request }: { request: Request }) {
+  const reversibility = reversibilityOf(request)
+  const lines = [...request.risk.consequences, ...request.risk.factors]
+  return (
+    <div className="mb-2 flex items-start gap-2">
+      <span className={request.risk.level === 'critical' ? 'text-critical' : 'text-high'}>
+        <WarnIcon />
+      </span>
+      <div>
+        {reversibility && <p className="m-0 font-medium">It {reversibilityWord[reversibility]}.</p>}
+        {lines.slice(0, 4).map((line, i) => (
+          <p key={i} className="foreign m-0 text-soft">
+            <SafeText text={line} />
+          </p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+type ConfirmProps = { request: Request; what: string; onConfirm: () => void; onClose: () => void }
+
+/** High risk: the warning, and a second press. */
+export function WarnPanel({ request, what, onConfirm, onClose }: ConfirmProps) {
+  return (
+    <Panel title="High risk: look once more" onClose={onClose}>
+      <Consequences request={request} />
+      <div className="flex gap-2">
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={onConfirm}>
+          {what}
+        </button>
+        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
+          Back
+        </button>
+      </div>
+    </Panel>
+  )
+}
+
+/** Critical: the code of exactly this content must be typed. */
+export function CodePanel({ request, what, onConfirm, onClose }: ConfirmProps) {
+  const code = codeOf(request.digest)
+  const [typed, setTyped] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  const id = useId()
+  useEffect(() => field.current?.focus(), [])
+  const is_right = typed.trim() === code
+  return (
+    <Panel title="Critical: confirm what you release" onClose={onClose}>
+      <Consequences request={request} />
+      <div className="flex flex-wrap items-end gap-3">
+        <div>
+          <label htmlFor={id} className="label mb-1 block">
+            Type <b className="font-mono text-[1rem] tracking-widest text-ink">{code}</b>
+          </label>
+          <input
+            ref={field}
+            id={id}
+            className="field w-32 font-mono text-lg tracking-widest"
+            inputMode="numeric"
+            autoComplete="off"
+            maxLength={8}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            onKeyDown={(event) => event.key === 'Enter' && !event.repeat && is_right && onConfirm()}
+          />
+        </div>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_right} onClick={onConfirm}>
+          {what}
+        </button>
+        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
+          Back
+        </button>
+      </div>
+    </Panel>
+  )
+}

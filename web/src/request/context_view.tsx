@@ -1,0 +1,239 @@
+// Everything around a request that helps to decide, each piece labelled with who says it.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { client } from '../client'
+import { whoDecides } from '../model/authority'
+import { likenessOf } from '../model/likeness'
+import { eventWord, plural } from '../model/words'
+import { formatMoment } from '../model/time'
+import { JsonView } from '../ui/json_view'
+import { CopyButton, Fold, Section } from '../ui/parts'
+import { LongText, SafeText } from '../ui/safe_text'
+import { isObject } from '../model/json'
+import type { Json, Request } from '../wire'
+import { ChangeList } from './diff_view'
+
+const startOfToday = (): string => new Date(new Date().setHours(0, 0, 0, 0)).toISOString()
+
+/** “Same as the 12 approved today except amount 24 → 240.” */
+export function LikenessLine({ request }: { request: Request }) {
+  const tool = request.action?.tool
+  const { data } = useQuery({
+    queryKey: ['approved today', request.agent, tool],
+    queryFn: () => client.list({ outcome: 'approved', agent: request.agent, tool: tool!, since: startOfToday(), limit: '100' }),
+    enabled: tool !== undefined,
+    staleTime: 30_000,
+  })
+  const likeness = data ? likenessOf(request, data.requests) : null
+  if (!likeness) return null
+  const { count, differences } = likeness
+  const times = count === 1 ? 'the one approved today' : `the last of ${count} approved today`
+  return (
+    <Section title="Compared with before">
+      {differences.length === 0 ? (
+        <p className="m-0">
+          Exactly the same as {times}, by {likeness.latest.decision?.by ?? 'policy'}.
+        </p>
+      ) : (
+        <>
+          <p className="m-0 mb-2">
+            Same as {times} except in {plural(differences.length, 'value')}:
+          </p>
+          <ChangeList changes={differences} />
+        </>
+      )}
+    </Section>
+  )
+}
+
+/** What the agent claims. It is never mixed with what the server found out. */
+export function AgentSays({ request }: { request: Request }) {
+  const { action, agent } = request
+  const says: [string, string][] = []
+  if (action?.description) says.push(['What it does', action.description])
+  if (action?.expected_outcome) says.push(['What it expects', action.expected_outcome])
+  const reasoning = request.context?.['current_reasoning']
+  if (typeof reasoning === 'string' && reasoning) says.push(['Why now', reasoning])
+  if (says.length === 0 && action?.estimated_cost == null) return null
+  return (
+    <Section title={`${agent} says`}>
+      <div className="border-l-2 border-line pl-4">
+        {says.map(([label, text]) => (
+          <div key={label} className="mb-2 last:mb-0">
+            <span className="text-[0.8125rem] text-faint">{label}</span>
+            <p className="foreign m-0">
+              <LongText text={text} />
+            </p>
+          </div>
+        ))}
+        {action?.estimated_cost != null && <p className="m-0 text-soft">Estimated cost: {action.estimated_cost}</p>}
+      </div>
+    </Section>
+  )
+}
+
+const labels: [string, string][] = [
+  ['user_prompt', 'The user asked'],
+  ['task_description', 'Task'],
+  ['conversation_summary', 'Conversation so far'],
+  ['steps_completed', 'Done so far'],
+  ['relevant_history', 'Relevant history'],
+]
+
+function Told({ value }: { value: Json }) {
+  if (typeof value === 'string')
+    return (
+      <p className="foreign m-0">
+        <LongText text={value} />
+      </p>
+    )
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+    return (
+      <ol className="m-0 list-decimal pl-5">
+        {value.slice(0, 50).map((item, i) => (
+          <li key={i} className="foreign">
+            <LongText text={item} />
+          </li>
+        ))}
+      </ol>
+    )
+  return <JsonView value={value} />
+}
+
+export function ContextView({ request }: { request: Request }) {
+  const context = request.context
+  if (!isObject(context ?? undefined) || !context) return null
+  const known = labels.filter(([name]) => context[name] != null && context[name] !== '')
+  const other = Object.entries(context).filter(([name, value]) => value !== null && name !== 'current_reasoning' && !labels.some(([label]) => label === name))
+  if (known.length + other.length === 0) return null
+  return (
+    <Section title="Context from the agent">
+      <div className="grid gap-3">
+        {known.map(([name, label]) => (
+          <div key={name}>
+            <span className="text-[0.8125rem] text-faint">{label}</span>
+            <Told value={context[name]!} />
+          </div>
+        ))}
+        {other.length > 0 && <JsonView value={Object.fromEntries(other)} />}
+      </div>
+    </Section>
+  )
+}
+
+function Facts({ rows }: { rows: [string, string | null][] }) {
+  return (
+    <dl className="m-0 grid gap-x-4 gap-y-1 text-[0.875rem] sm:grid-cols-[9rem_1fr]">
+      {rows
+        .filter((row): row is [string, string] => row[1] !== null)
+        .map(([name, text]) => (
+          <div key={name} className="contents">
+            <dt className="text-faint">{name}</dt>
+            <dd className="foreign m-0 mb-1 sm:mb-0">
+              <SafeText text={text} />
+            </dd>
+          </div>
+        ))}
+    </dl>
+  )
+}
+
+export function PolicyFold({ request }: { request: Request }) {
+  const { verdict, requirement, risk } = request
+  return (
+    <Fold title="Why this waits, and who decides">
+      <Facts
+        rows={[
+          ['Policy says', `${verdict.kind}${verdict.because ? `: ${verdict.because}` : ''}`],
+          ['Rule', verdict.rule],
+          ['Gate', verdict.gate],
+          ['Decided by', whoDecides(request)],
+          ['Rejections to end it', requirement.reject_threshold > 1 ? String(requirement.reject_threshold) : null],
+          ['A rejection', requirement.reason_required ? 'must say why' : null],
+          ['Changes', requirement.modifiable ? null : 'are not allowed'],
+          ['Risk factors', risk.factors.length ? risk.factors.join('; ') : null],
+          ['Votes', request.votes.length ? request.votes.map((vote) => `${vote.by}: ${vote.decision}`).join(', ') : null],
+          ['Reminders', request.reminders.every_s ? `every ${request.reminders.every_s} s, ${request.reminders.sent} of ${request.reminders.max} sent` : null],
+          ['Escalation', request.escalation.to ? `to ${request.escalation.to}${request.escalation.done ? ', done' : request.escalation.after_s ? ` after ${request.escalation.after_s} s` : ''}` : null],
+        ]}
+      />
+    </Fold>
+  )
+}
+
+export function TechnicalFold({ request }: { request: Request }) {
+  return (
+    <Fold title="Identifiers and metadata">
+      <Facts
+        rows={[
+          ['Request', request.id],
+          ['Digest', request.digest],
+          ['Session', request.session],
+          ['Thread', request.thread],
+          ['Task', request.task],
+          ['Batch', request.batch],
+          ['Asked at', formatMoment(request.created_at)],
+        ]}
+      />
+      {request.suggested != null && (
+        <div className="mt-3">
+          <span className="label">Suggested answer</span>
+          <JsonView value={request.suggested} />
+        </div>
+      )}
+      {request.metadata && Object.keys(request.metadata).length > 0 && (
+        <div className="mt-3">
+          <span className="label">Metadata</span>
+          <JsonView value={request.metadata} />
+        </div>
+      )}
+      <div className="mt-2 -ml-2 flex flex-wrap gap-1">
+        <CopyButton text={location.origin + request.url} label="Copy link" />
+        {request.session && (
+          <Link href={`/history?session=${encodeURIComponent(request.session)}`} className="btn btn-quiet px-2 text-[0.8125rem]">
+            This session’s history
+          </Link>
+        )}
+      </div>
+    </Fold>
+  )
+}
+
+/** Every event of a request: who did what, when, through which door. */
+export function TimelineFold({ request, is_open }: { request: Request; is_open: boolean }) {
+  const { data } = useQuery({
+    queryKey: ['timeline', request.id, request.state, request.votes.length, request.expires_at, request.report?.at],
+    queryFn: () => client.timeline(request.id),
+  })
+  return (
+    <Fold title="Timeline" is_open={is_open}>
+      <ol className="m-0 list-none p-0">
+        {data?.events.map((event) => {
+          const detail = isObject(event.detail) ? Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'digest')) : null
+          return (
+            <li key={event.seq} className="grid gap-x-4 border-l-2 border-line py-1.5 pl-4 sm:grid-cols-[9.5rem_1fr]">
+              <time dateTime={event.at} className="tabular text-[0.875rem] text-faint">
+                {formatMoment(event.at)}
+              </time>
+              <div className="min-w-0 text-[0.875rem]">
+                <span className="font-medium">
+                  <SafeText text={event.actor || 'the server'} />
+                </span>{' '}
+                {eventWord[event.type]}
+                <span className="text-faint">
+                  {event.via ? ` · ${event.via}` : ''}
+                  {event.address ? ` · ${event.address}` : ''}
+                </span>
+                {detail && Object.keys(detail).length > 0 && (
+                  <div className="mt-1 text-soft">
+                    <JsonView value={detail} />
+                  </div>
+                )}
+              </div>
+            </li>
+          )
+        })}
+      </ol>
+    </Fold>
+  )
+}

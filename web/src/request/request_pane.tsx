@@ -1,0 +1,433 @@
+// One request: everything a person needs to decide, and the bar with which they do.
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { checkAnswer, draftFor } from '../model/answer'
+import { decisionsFor, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
+import { changes, isSame } from '../model/json'
+import { decidingWord, isPlainCall, kindWord, plural, timeoutWord, titleOf } from '../model/words'
+import { visibleText } from '../model/marked_text'
+import { client } from '../client'
+import { sentence } from '../errors'
+import { whoDecided } from '../state/decide'
+import { accept, useInbox } from '../state/inbox'
+import { useKeys } from '../state/keys'
+import { tell } from '../state/notices'
+import { useMe } from '../state/session'
+import { MoreIcon } from '../ui/icons'
+import { JsonView } from '../ui/json_view'
+import { Ago, Countdown, Key, OutcomeTag, RiskLine, Section, Spinner } from '../ui/parts'
+import { LongText, SafeText } from '../ui/safe_text'
+import type { DecisionCall, Input, Json, JsonObject, Request } from '../wire'
+import { ArgumentsEditor } from './arguments_editor'
+import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, WarnPanel } from './composers'
+import { AgentSays, ContextView, LikenessLine, PolicyFold, TechnicalFold, TimelineFold } from './context_view'
+import { ChangeList, TextDiff } from './diff_view'
+import { PlanEditor, type Step } from './plan_view'
+import { AnswerView, Subject } from './subject'
+
+export type Call = Omit<DecisionCall, 'digest'>
+type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm'
+
+type Props = {
+  request: Request
+  /** Sends the decision and goes on to the next request. */
+  onDecide: (call: Call) => void
+  /** False for a press that came too early or from a held key. */
+  admits: (press: { repeat: boolean }) => boolean
+  back?: ReactNode
+}
+
+const nothing_to_answer: Input = { question: '', type: 'text', required: false }
+
+function Headline({ request }: { request: Request }) {
+  const text = isPlainCall(request) ? request.action!.tool : request.kind === 'response' ? 'Final answer' : titleOf(request)
+  const is_long = text.length > 140
+  return (
+    <h1 className={`foreign mt-2 tracking-[-0.01em] ${is_long ? 'text-[1.0625rem] font-medium leading-7' : 'text-[1.4375rem] leading-8'} ${isPlainCall(request) ? 'font-mono text-[1.3125rem]' : ''}`}>
+      <LongText text={text} />
+    </h1>
+  )
+}
+
+function WhoAndWhen({ request }: { request: Request }) {
+  return (
+    <p className="m-0 mt-1.5 text-soft">
+      {request.kind !== 'action' && <>{kindWord[request.kind]} from </>}
+      <span className="font-medium text-ink">
+        <SafeText text={request.agent} />
+      </span>
+      {request.user && (
+        <>
+          {' '}for <SafeText text={request.user} />
+        </>
+      )}
+      {' · '}
+      <Ago at={request.created_at} />
+      {request.state === 'pending' && (
+        <>
+          {' · '}
+          {timeoutWord[request.on_timeout]} in <Countdown request={request} />
+        </>
+      )}
+    </p>
+  )
+}
+
+/** How it ended, or what somebody changed while it waits. */
+function Standing({ request }: { request: Request }) {
+  if (request.state === 'pending') {
+    if (request.proposed === null) return null
+    const current: Json = request.action?.arguments ?? (request.plan as Json | undefined) ?? (request.response as Json | undefined) ?? null
+    const by = request.votes.findLast((vote) => vote.decision === 'modify')?.by
+    return (
+      <div className="mt-4 rounded-lg bg-medium-wash px-4 py-3">
+        <p className="m-0 mb-2 font-medium">{by ? `${by} changed this.` : 'This was changed by a person.'} What stands now:</p>
+        <ChangeList changes={changes(request.proposed, current)} />
+      </div>
+    )
+  }
+  const { decision, outcome } = request
+  const words = decision?.reason ?? decision?.guidance ?? decision?.note
+  return (
+    <div className="mt-4 rounded-lg border border-line px-4 py-3">
+      <p className="m-0">
+        {outcome && <OutcomeTag outcome={outcome} />} <span className="text-soft">· {whoDecided(request)}</span>
+      </p>
+      {words && (
+        <p className="foreign m-0 mt-1">
+          “<SafeText text={words} />”
+        </p>
+      )}
+      {request.proposed !== null && request.release?.arguments && (
+        <div className="mt-2">
+          <ChangeList changes={changes(request.proposed, request.release.arguments)} />
+        </div>
+      )}
+      {decision?.kind === 'answer' && (
+        <div className="mt-2">
+          <AnswerView answer={decision.answer ?? null} />
+        </div>
+      )}
+      {request.message_for_agent && (
+        <p className="foreign m-0 mt-2 text-[0.875rem] text-soft">
+          The agent was told: <SafeText text={request.message_for_agent} />
+        </p>
+      )}
+      {request.report && (
+        <div className="mt-2 text-[0.875rem]">
+          <p className="m-0">{request.report.success ? 'The agent reports: done.' : 'The agent reports a failure.'}</p>
+          {request.report.error && (
+            <p className="foreign m-0 text-no">
+              <LongText text={request.report.error} />
+            </p>
+          )}
+          {request.report.result != null && <JsonView value={request.report.result} />}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Menu({ items }: { items: { label: string; key: string; onPick: () => void }[] }) {
+  const [is_open, open] = useState(false)
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!is_open) return
+    const close = (event: Event) => {
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !box.current?.contains(event.target as Node)) open(false)
+    }
+    window.addEventListener('pointerdown', close)
+    window.addEventListener('keydown', close, true)
+    return () => {
+      window.removeEventListener('pointerdown', close)
+      window.removeEventListener('keydown', close, true)
+    }
+  }, [is_open])
+  return (
+    <div ref={box} className="relative">
+      <button type="button" className="btn min-h-11 px-3 md:min-h-10" aria-expanded={is_open} aria-label="More decisions" onClick={() => open(!is_open)}>
+        <MoreIcon />
+        <span className="hidden sm:inline">More</span>
+      </button>
+      {is_open && (
+        <ul className="rising absolute bottom-full right-0 z-10 mb-2 w-64 list-none rounded-lg border border-line bg-sheet p-1.5 shadow-xl md:left-0 md:right-auto">
+          {items.map((item) => (
+            <li key={item.label}>
+              <button
+                type="button"
+                className="flex min-h-11 w-full items-center justify-between rounded-md px-3 text-left hover:bg-well md:min-h-9"
+                onClick={() => {
+                  open(false)
+                  item.onPick()
+                }}
+              >
+                {item.label} <Key name={item.key} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+async function prolong(request: Request): Promise<void> {
+  try {
+    accept(await client.extend(request.id, 300))
+    tell('Five more minutes.', { tone: 'good' })
+  } catch (error) {
+    tell(sentence(error), { tone: 'bad' })
+  }
+}
+
+/** True once the end of what will run was on the screen. */
+function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean } {
+  const sentinel = useRef<HTMLDivElement>(null)
+  const seen = useRef(false)
+  useEffect(() => {
+    if (!sentinel.current) return
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) seen.current = true
+    })
+    observer.observe(sentinel.current)
+    return () => observer.disconnect()
+  }, [])
+  return { sentinel, hasSeen: () => seen.current }
+}
+
+export function RequestPane({ request, onDecide, admits, back }: Props) {
+  const me = useMe()
+  const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
+  const is_offline = useInbox((inbox) => inbox.connection === 'lost')
+  const [mode, setMode] = useState<Mode>('read')
+  const [draft, setDraft] = useState(() => draftFor(request.input ?? nothing_to_answer))
+  const [draft_error, setDraftError] = useState<string | null>(null)
+  const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set())
+  const [edited, setEdited] = useState<{ value: JsonObject; is_valid: boolean }>(() => ({ value: request.action?.arguments ?? {}, is_valid: true }))
+  const [steps, setSteps] = useState<Step[]>(() => request.plan?.steps ?? [])
+  const [text, setText] = useState(() => request.response?.text ?? '')
+  const { sentinel, hasSeen } = useSeen()
+  const [hint, setHint] = useState<string | null>(null)
+
+  const why_not = whyNotDecide(request, me)
+  const has_voted = waitsForOthers(request, me)
+  const can = why_not === null && !deciding ? decisionsFor(request) : []
+  const level = request.risk.level
+
+  /** What a yes means now: with changes, without some steps, or as it is. */
+  const yes = (): Call => {
+    if (mode === 'modify' && request.action) return { decision: 'modify', arguments: edited.value }
+    if (mode === 'modify' && request.plan) {
+      const numbered = steps.map((step, i) => ({ order: i + 1, action: step.action, optional: step.optional, ...(step.description ? { description: step.description } : {}) }))
+      const { estimated_duration_s, title, modifiable } = request.plan
+      return { decision: 'modify', plan: { title, modifiable, steps: numbered, ...(estimated_duration_s != null ? { estimated_duration_s } : {}) } }
+    }
+    if (mode === 'modify' && request.response) return { decision: 'modify', response: { text, format: request.response.format } }
+    if (skipped.size && request.plan) {
+      const approved_steps = request.plan.steps.map((step) => step.order).filter((order) => !skipped.has(order))
+      return { decision: 'approve', approved_steps }
+    }
+    return { decision: 'approve' }
+  }
+  const pending_yes = useRef<Call | null>(null)
+
+  const is_changed =
+    request.kind === 'action'
+      ? !isSame(request.action!.arguments, edited.value)
+      : request.kind === 'plan'
+        ? !isSame(request.plan!.steps.map((step) => step.action), steps.map((step) => step.action))
+        : text !== request.response?.text
+  const is_valid_change = is_changed && edited.is_valid && steps.every((step) => step.action.trim()) && (request.kind !== 'response' || text.trim() !== '')
+
+  const approve = (press: { repeat: boolean }) => {
+    if (!can.includes('approve') || !admits(press)) return
+    if (mode === 'confirm') return level === 'critical' ? undefined : onDecide(pending_yes.current ?? { decision: 'approve' })
+    if (mode === 'modify' && !is_valid_change) return
+    if (mode === 'read' && !hasSeen()) {
+      sentinel.current?.scrollIntoView({ block: 'end' })
+      return setHint('There is more to read. Approve again when you have.')
+    }
+    const call = yes()
+    if (level === 'critical' || level === 'high') {
+      pending_yes.current = call
+      return setMode('confirm')
+    }
+    onDecide(call)
+  }
+  const answer = (press: { repeat: boolean }) => {
+    if (!can.includes('answer') || !admits(press)) return
+    const checked = checkAnswer(request.input!, draft)
+    if ('error' in checked) {
+      setDraftError(checked.error)
+      return document.querySelector<HTMLElement>('[data-answer]')?.focus()
+    }
+    onDecide({ decision: 'answer', answer: checked.value })
+  }
+  const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
+    if (can.includes(decision)) setMode(next)
+  }
+  const leave = () => setMode('read')
+
+  useKeys({
+    a: (event) => (request.kind === 'input' ? undefined : approve(event)),
+    v: () => (can.includes('answer') ? document.querySelector<HTMLElement>('[data-answer], [role=group] input')?.focus() : undefined),
+    r: enter('reject', 'reject'),
+    m: enter('modify', 'modify'),
+    d: enter('defer', 'defer'),
+    e: enter('escalate', 'escalate'),
+    x: enter('abort', 'abort'),
+    '+': () => (why_not === null ? void prolong(request) : undefined),
+    ...(mode === 'read' ? {} : { Escape: leave }),
+  })
+
+  const labels = request.confirmation
+    ? { yes: visibleText(request.confirmation.confirm_label), no: visibleText(request.confirmation.cancel_label) }
+    : { yes: mode === 'modify' ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : 'Approve', no: 'Reject' }
+  const panel = { request, onSend: onDecide, onClose: leave }
+  const missing = missingVotes(request)
+
+  return (
+    <article className="flex min-h-0 flex-1 flex-col" aria-label="Request">
+      <div tabIndex={0} role="region" aria-label="What is asked" className="min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
+        <div className="mx-auto max-w-[52rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
+          {back}
+          <RiskLine request={request} />
+          <Headline request={request} />
+          <WhoAndWhen request={request} />
+          <Standing request={request} />
+          {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (
+            <ul className={`m-0 mt-4 list-none rounded-lg px-4 py-3 ${level === 'critical' ? 'bg-critical-wash' : 'bg-high-wash'}`}>
+              {request.risk.consequences.slice(0, 6).map((line, i) => (
+                <li key={i} className="foreign">
+                  <SafeText text={line} />
+                </li>
+              ))}
+            </ul>
+          )}
+          <div className="mt-6">
+            {mode === 'modify' && request.action ? (
+              <>
+                <h2 className="label mb-1.5">Change what will run</h2>
+                <ArgumentsEditor original={request.action.arguments} value={edited.value} onChange={(value, is_valid) => setEdited({ value, is_valid })} />
+              </>
+            ) : mode === 'modify' && request.plan ? (
+              <>
+                <h2 className="label mb-1.5">Change the plan</h2>
+                <PlanEditor steps={steps} onChange={setSteps} />
+              </>
+            ) : mode === 'modify' && request.response ? (
+              <>
+                <label htmlFor="edited-response" className="label mb-1.5 block">
+                  Change the answer
+                </label>
+                <textarea id="edited-response" className="field min-h-40 leading-6" value={text} onChange={(event) => setText(event.target.value)} />
+              </>
+            ) : (
+              <Subject
+                request={request}
+                draft={draft}
+                draft_error={draft_error}
+                onDraft={(next) => {
+                  setDraft(next)
+                  setDraftError(null)
+                }}
+                onAnswer={() => answer({ repeat: false })}
+                skipped={skipped}
+                onSkip={can.includes('approve') ? (order) => setSkipped((old) => (old.has(order) ? new Set([...old].filter((one) => one !== order)) : new Set([...old, order]))) : null}
+                can_answer={can.includes('answer')}
+              />
+            )}
+          </div>
+          <div ref={sentinel} className="h-px" />
+          {mode === 'modify' && is_changed && (
+            <Section title="What changes">
+              {request.action && <ChangeList changes={changes(request.action.arguments, edited.value)} />}
+              {request.plan && <ChangeList changes={changes(request.plan.steps.map((step) => step.action), steps.map((step) => step.action))} />}
+              {request.response && <TextDiff before={request.response.text} after={text} />}
+            </Section>
+          )}
+          {mode !== 'modify' && request.state === 'pending' && <LikenessLine request={request} />}
+          <AgentSays request={request} />
+          <ContextView request={request} />
+          <div className="mt-8 border-b border-line">
+            <PolicyFold request={request} />
+            <TimelineFold request={request} is_open={request.state === 'settled'} />
+            <TechnicalFold request={request} />
+          </div>
+        </div>
+      </div>
+      {request.state === 'pending' && (
+        <footer className="shrink-0 border-t border-line bg-sheet px-4 pb-[max(0.75rem,env(safe-area-inset-bottom))] pt-3 shadow-[0_-8px_24px_-18px_rgb(0_0_0/0.35)] md:px-10">
+          <div className="mx-auto max-w-[47rem]">
+            {mode === 'reject' && <RejectPanel {...panel} />}
+            {mode === 'defer' && <DeferPanel {...panel} />}
+            {mode === 'escalate' && <EscalatePanel {...panel} />}
+            {mode === 'abort' && <AbortPanel {...panel} />}
+            {mode === 'confirm' &&
+              (level === 'critical' ? (
+                <CodePanel request={request} what={`${labels.yes} now`} onConfirm={() => onDecide(pending_yes.current!)} onClose={leave} />
+              ) : (
+                <WarnPanel request={request} what={`${labels.yes} now`} onConfirm={() => admits({ repeat: false }) && onDecide(pending_yes.current!)} onClose={leave} />
+              ))}
+            {hint && mode === 'read' && (
+              <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
+                {hint}
+              </p>
+            )}
+            {deciding ? (
+              <p role="status" className="m-0 flex min-h-11 items-center gap-3 text-soft">
+                <Spinner /> {decidingWord[deciding]}…
+              </p>
+            ) : why_not ? (
+              <p className="m-0 flex min-h-11 items-center text-soft">You cannot decide this: {why_not}.</p>
+            ) : is_offline ? (
+              <p className="m-0 flex min-h-11 items-center text-soft">No connection: what you see may be old, so deciding waits until it is back.</p>
+            ) : (
+              (mode === 'read' || mode === 'modify') && (
+                <div className="flex items-center gap-2">
+                  {can.includes('answer') ? (
+                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" onClick={() => answer({ repeat: false })}>
+                      Answer
+                    </button>
+                  ) : (
+                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} onClick={() => approve({ repeat: false })}>
+                      <span className="max-w-56 truncate">{labels.yes}</span> <Key name="a" />
+                    </button>
+                  )}
+                  {mode === 'modify' ? (
+                    <button type="button" className="btn min-h-11 md:min-h-10" onClick={leave}>
+                      Back
+                    </button>
+                  ) : (
+                    <>
+                      <button type="button" className="btn btn-no min-h-11 px-4 md:min-h-10" onClick={enter('reject', 'reject')}>
+                        <span className="max-w-40 truncate">{labels.no}</span> <Key name="r" />
+                      </button>
+                      {can.includes('modify') && (
+                        <button type="button" className="btn hidden min-h-11 sm:inline-flex md:min-h-10" onClick={enter('modify', 'modify')}>
+                          Modify <Key name="m" />
+                        </button>
+                      )}
+                      <Menu
+                        items={[
+                          ...(can.includes('modify') ? [{ label: 'Modify', key: 'm', onPick: enter('modify', 'modify') }] : []),
+                          { label: 'Defer: try another way', key: 'd', onPick: enter('defer', 'defer') },
+                          { label: 'Escalate to others', key: 'e', onPick: enter('escalate', 'escalate') },
+                          { label: 'Five more minutes', key: '+', onPick: () => void prolong(request) },
+                          { label: 'Abort the whole run', key: 'x', onPick: enter('abort', 'abort') },
+                        ]}
+                      />
+                      <span className="ml-auto hidden text-right text-[0.8125rem] text-faint md:block">
+                        {has_voted ? 'You have voted. ' : ''}
+                        {missing > 1 ? `${missing} people needed` : request.requirement.lines.some((line) => line.group || line.people) ? whoDecides(request) : ''}
+                      </span>
+                    </>
+                  )}
+                </div>
+              )
+            )}
+          </div>
+        </footer>
+      )}
+    </article>
+  )
+}

@@ -1,0 +1,84 @@
+// What is asked, by its kind: the part of the screen that must be read before deciding.
+import type { Draft } from '../model/answer'
+import { JsonView } from '../ui/json_view'
+import { LongText, SafeText } from '../ui/safe_text'
+import type { Json, Request } from '../wire'
+import { AnswerForm } from './answer_form'
+import { PlanView } from './plan_view'
+
+type Props = {
+  request: Request
+  draft: Draft
+  draft_error: string | null
+  onDraft: (draft: Draft) => void
+  onAnswer: () => void
+  skipped: ReadonlySet<number>
+  onSkip: ((order: number) => void) | null
+  can_answer: boolean
+}
+
+function Title({ children }: { children: string }) {
+  return <h2 className="label mb-1.5">{children}</h2>
+}
+
+export function Subject(props: Props) {
+  const { request, draft, draft_error, onDraft, onAnswer, skipped, onSkip, can_answer } = props
+  switch (request.kind) {
+    case 'action':
+      return (
+        <>
+          <Title>Exactly what will run</Title>
+          <div className="overflow-x-auto rounded-lg border border-line bg-well px-4 py-3.5">
+            <p className="foreign m-0 mb-2 font-mono text-[0.875rem] font-semibold">
+              <SafeText text={request.action!.tool} />
+            </p>
+            {Object.keys(request.action!.arguments).length ? (
+              <JsonView value={request.action!.arguments} />
+            ) : (
+              <p className="m-0 text-[0.875rem] text-faint">no arguments</p>
+            )}
+          </div>
+        </>
+      )
+    case 'plan':
+      return (
+        <>
+          <Title>{`${request.plan!.steps.length} steps, in this order`}</Title>
+          <PlanView plan={request.plan!} skipped={skipped} onSkip={onSkip} />
+        </>
+      )
+    case 'input':
+      return can_answer ? <AnswerForm input={request.input!} draft={draft} error={draft_error} onChange={onDraft} onSubmit={onAnswer} /> : null
+    case 'confirmation':
+      return request.confirmation!.details ? (
+        <>
+          <Title>Details</Title>
+          <p className="foreign m-0 rounded-lg border border-line bg-well px-4 py-3.5">
+            <LongText text={request.confirmation!.details} />
+          </p>
+        </>
+      ) : null
+    case 'response':
+      return (
+        <>
+          <Title>The answer it wants to give</Title>
+          <p className={`foreign m-0 rounded-lg border border-line bg-well px-5 py-4 leading-6 ${request.response!.format === 'markdown' ? 'font-mono text-[0.875rem]' : ''}`}>
+            <LongText text={request.response!.text} />
+          </p>
+        </>
+      )
+  }
+}
+
+/** The answer somebody gave to a question. */
+export function AnswerView({ answer }: { answer: Json }) {
+  if (answer && typeof answer === 'object' && !Array.isArray(answer) && typeof answer['content_base64'] === 'string') {
+    const size = Math.floor((answer['content_base64'].length * 3) / 4)
+    return (
+      <p className="foreign m-0">
+        <SafeText text={String(answer['name'])} /> <span className="text-faint">· {Math.ceil(size / 1024)} KiB</span>
+      </p>
+    )
+  }
+  return <JsonView value={answer} />
+}

@@ -1,0 +1,119 @@
+// Signing in: by the one-time link an admin made, or with name and password. Opening the link uses nothing up; pressing
+// the button does.
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { sentence } from '../errors'
+import { findSession, signIn, useSession } from '../state/session'
+import { Mark } from '../ui/icons'
+import { Spinner } from '../ui/parts'
+
+/** The token behind the `#`, taken out of the address before anything else happens. */
+function takeToken(): string {
+  const token = location.pathname === '/sign-in' ? location.hash.slice(1) : ''
+  if (location.hash) history.replaceState(null, '', location.pathname)
+  return token
+}
+const token = takeToken()
+
+function Frame({ children }: { children: ReactNode }) {
+  return (
+    <main id="main" className="grid min-h-full place-items-center px-5 py-10">
+      <div className="w-full max-w-sm">
+        <p className="m-0 mb-8 flex items-center gap-3 text-accent">
+          <Mark size={34} />
+          <span className="text-[1.375rem] font-semibold tracking-tight text-ink">Holdpoint</span>
+        </p>
+        {children}
+      </div>
+    </main>
+  )
+}
+
+function leaveSignIn(): void {
+  if (location.pathname === '/sign-in') history.replaceState(null, '', '/')
+}
+
+export function SignInScreen() {
+  const status = useSession((session) => session.status)
+  const was_ended = useSession((session) => session.status === 'signed_out' && session.was_ended)
+  const [link, setLink] = useState(token)
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const [error, setError] = useState<string | null>(null)
+  const [is_busy, setBusy] = useState(false)
+
+  const enter = async (body: Parameters<typeof signIn>[0]) => {
+    setBusy(true)
+    setError(null)
+    try {
+      leaveSignIn()
+      await signIn(body)
+    } catch (caught) {
+      setError(sentence(caught))
+      setLink('')
+    } finally {
+      setBusy(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void enter({ name: name.trim(), password })
+  }
+
+  if (status === 'asking')
+    return (
+      <Frame>
+        <Spinner />
+      </Frame>
+    )
+  if (status === 'unreachable')
+    return (
+      <Frame>
+        <h1 className="text-lg">The server does not answer</h1>
+        <p className="mb-4 mt-1 text-soft">Nothing is lost: what waits keeps waiting.</p>
+        <button type="button" className="btn" onClick={() => void findSession()}>
+          Try again
+        </button>
+      </Frame>
+    )
+  if (link)
+    return (
+      <Frame>
+        <h1 className="text-lg">Sign in with this link</h1>
+        <p className="mb-5 mt-1 text-soft">It works once. Afterwards this browser stays signed in until you sign out.</p>
+        <button type="button" className="btn btn-yes min-h-11 w-full" disabled={is_busy} onClick={() => void enter({ link })}>
+          {is_busy ? <Spinner /> : 'Sign in'}
+        </button>
+      </Frame>
+    )
+  return (
+    <Frame>
+      <h1 className="text-lg">Sign in</h1>
+      {was_ended && <p className="mt-1 text-soft">Your session has ended. What waits is still there.</p>}
+      <form className="mt-4 grid gap-3.5" onSubmit={submit}>
+        <div>
+          <label htmlFor="name" className="label mb-1 block">
+            Name
+          </label>
+          <input id="name" className="field min-h-11" autoComplete="username" autoCapitalize="none" required value={name} onChange={(event) => setName(event.target.value)} />
+        </div>
+        <div>
+          <label htmlFor="password" className="label mb-1 block">
+            Password
+          </label>
+          <input id="password" className="field min-h-11" type="password" autoComplete="current-password" required value={password} onChange={(event) => setPassword(event.target.value)} />
+        </div>
+        {error && (
+          <p role="alert" className="m-0 text-no">
+            {error}
+          </p>
+        )}
+        <button type="submit" className="btn btn-yes mt-1 min-h-11" disabled={is_busy}>
+          {is_busy ? <Spinner /> : 'Sign in'}
+        </button>
+      </form>
+      <p className="mt-6 text-[0.875rem] text-faint">
+        No password? An admin makes a one-time link for you, under People or with <code className="font-mono">holdpoint user link</code>.
+      </p>
+    </Frame>
+  )
+}

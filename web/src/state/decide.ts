@@ -1,0 +1,87 @@
+// Sending decisions. The page moves on at once, but says "approved" only when the server has said so; whoever loses
+// a race learns who won it.
+import { client } from '../client'
+import { ServerError, sentence } from '../errors'
+import { missingVotes } from '../model/authority'
+import { formatAgo } from '../model/time'
+import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
+import type { DecisionCall, DecisionKind, DecisionOfMany, Request } from '../wire'
+import { accept, setDeciding, useInbox } from './inbox'
+import { tell } from './notices'
+
+/** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
+export function whoDecided(request: Request): string {
+  const { decision, outcome } = request
+  if (decision) return `${decision.by} ${decisionWord[decision.kind]} this ${formatAgo(decision.at)}`
+  return outcome ? `${outcomeWord[outcome]} ${formatAgo(request.settled_at ?? request.created_at)}` : 'still waiting'
+}
+
+const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
+
+function left(): string {
+  const { requests, deciding } = useInbox.getState()
+  const count = [...requests.values()].filter((request) => request.state === 'pending' && !deciding.has(request.id)).length
+  return count === 0 ? 'nothing else waits' : `${plural(count, 'request')} left`
+}
+
+function tellDone(kind: DecisionKind, before: Request, after: Request): void {
+  const what = short(subjectOf(before))
+  if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]} · ${left()}`, { tone: 'good' })
+  if (kind === 'escalate') return tell(`${what}: escalated to ${after.requirement.lines.at(-1)?.group ?? 'somebody else'}`, { tone: 'good' })
+  const missing = missingVotes(after)
+  tell(`${what}: your vote counts; ${missing === 1 ? 'one more person is' : `${missing} more people are`} needed`, { tone: 'good' })
+}
+
+function tellFailed(request: Request, error: unknown): void {
+  const what = short(subjectOf(request))
+  const standing = error instanceof ServerError ? error.request : null
+  const text =
+    standing?.state === 'settled' ? `${what}: not your decision. ${whoDecided(standing)}.` : `${what}: not decided. ${sentence(error)}`
+  tell(text, { tone: 'bad', request: request.id })
+}
+
+/** Decides one request. True if the server took it. */
+export async function decide(request: Request, call: Omit<DecisionCall, 'digest'>): Promise<boolean> {
+  if (useInbox.getState().deciding.has(request.id)) return false
+  setDeciding([request.id], call.decision)
+  try {
+    const after = await client.decide(request.id, { ...call, digest: request.digest })
+    accept(after)
+    tellDone(call.decision, request, after)
+    return true
+  } catch (error) {
+    if (error instanceof ServerError && error.request) accept(error.request)
+    tellFailed(request, error)
+    return false
+  } finally {
+    setDeciding([request.id], null)
+  }
+}
+
+export type BulkResult = { done: number; failed: { request: Request; why: string }[] }
+
+/** Decides several, each judged alone by the server. */
+export async function decideTogether(calls: { request: Request; call: Omit<DecisionCall, 'digest'> }[]): Promise<BulkResult> {
+  const ids = calls.map(({ request }) => request.id)
+  for (const { request, call } of calls) setDeciding([request.id], call.decision)
+  const result: BulkResult = { done: 0, failed: [] }
+  try {
+    const decisions = calls.map(({ request, call }): DecisionOfMany => ({ ...call, id: request.id, digest: request.digest }))
+    const answer = await client.decideMany(decisions)
+    for (const [i, one] of answer.results.entries()) {
+      const request = calls[i]!.request
+      const standing = one.request ?? one.error?.request
+      if (standing) accept(standing)
+      if (one.status === 200) result.done += 1
+      else result.failed.push({ request, why: standing?.state === 'settled' ? whoDecided(standing) : (one.error?.message ?? 'refused') })
+    }
+  } catch (error) {
+    for (const { request } of calls) result.failed.push({ request, why: sentence(error) })
+  } finally {
+    setDeciding(ids, null)
+  }
+  if (result.done) tell(`${plural(result.done, 'request')} decided · ${left()}`, { tone: 'good' })
+  for (const { request, why } of result.failed.slice(0, 3))
+    tell(`${short(subjectOf(request))}: not decided. ${why}.`, { tone: 'bad', request: request.id })
+  return result
+}

@@ -1,0 +1,171 @@
+// What waits, as the server last said, and what this page is doing about it.
+import { create } from 'zustand'
+import { client } from '../client'
+import { riskRank, risks } from '../model/words'
+import type { DecisionKind, Event, Request } from '../wire'
+import { Stream, type StreamState } from './stream'
+
+export type Inbox = {
+  /** Pending requests, and those that were settled while somebody looked at them. */
+  requests: Map<string, Request>
+  /** Decisions on their way: shown as such until the server has answered. */
+  deciding: Map<string, DecisionKind>
+  connection: StreamState
+  is_complete: boolean
+  has_loaded: boolean
+  /** How many wait by the server's count, while they are still being read. */
+  expected: number | null
+  selected: string | null
+  marked: ReadonlySet<string>
+  /** Requests that came in since this moment are new to the person. */
+  arrived: ReadonlySet<string>
+}
+
+const fresh: Inbox = {
+  requests: new Map(), deciding: new Map(), connection: 'connecting', is_complete: false, has_loaded: false, expected: null,
+  selected: null, marked: new Set(), arrived: new Set(),
+}
+
+export const useInbox = create<Inbox>()(() => fresh)
+
+const get = useInbox.getState
+const set = useInbox.setState
+
+// A page of the list may be older than an event that overtook it: what was settled never waits again.
+const settled = new Set<string>()
+
+/** Settled ones stay only while they are looked at: nothing vanishes under a person's eyes. */
+function put(map: Map<string, Request>, request: Request, selected: string | null): void {
+  if (request.state === 'settled') settled.add(request.id)
+  else if (settled.has(request.id)) return
+  if (request.state === 'pending' || request.id === selected) map.set(request.id, request)
+  else map.delete(request.id)
+}
+
+let waiting: Request[] = []
+let arrivals: string[] = []
+let frame = 0
+
+function flush(): void {
+  frame = 0
+  const { requests, selected, marked, arrived } = get()
+  const next = new Map(requests)
+  for (const request of waiting) put(next, request, selected)
+  const still = [...marked].filter((id) => next.get(id)?.state === 'pending')
+  set({
+    requests: next,
+    marked: still.length === marked.size ? marked : new Set(still),
+    arrived: arrivals.length ? new Set([...arrived, ...arrivals]) : arrived,
+  })
+  waiting = []
+  arrivals = []
+}
+
+/** Takes what the server says about requests; many within one frame are one change. */
+export function accept(...requests: Request[]): void {
+  waiting.push(...requests)
+  // A hidden tab gets no frames.
+  frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
+}
+
+let loading: AbortController | null = null
+
+async function readAll(query: Record<string, string>, signal: AbortSignal, seen: Set<string>): Promise<void> {
+  let cursor: string | null = null
+  do {
+    const page = await client.list({ ...query, limit: '100', ...(cursor ? { cursor } : {}) }, signal)
+    for (const request of page.requests) seen.add(request.id)
+    accept(...page.requests)
+    cursor = page.next_cursor
+  } while (cursor)
+}
+
+/** Reads everything that waits, the riskiest first. Events that come meanwhile are newer and win. */
+async function reload(): Promise<void> {
+  loading?.abort()
+  const mine = (loading = new AbortController())
+  set({ is_complete: false })
+  const seen = new Set<string>()
+  const before = new Set(get().requests.keys())
+  try {
+    const stats = await client.stats()
+    set({ expected: stats.pending })
+    await Promise.all(
+      [...risks].sort((a, b) => riskRank[b] - riskRank[a]).map((risk) => readAll({ state: 'pending', risk }, mine.signal, seen)),
+    )
+  } catch {
+    // The stream's own trouble is already on the screen; it reads again when it is back.
+    if (!mine.signal.aborted) setTimeout(() => mine === loading && started && void reload(), 2000)
+    return
+  }
+  flush()
+  // What was here before and is not listed any more was settled while nobody listened.
+  const gone = [...before].filter((id) => !seen.has(id) && get().requests.get(id)?.state === 'pending')
+  const { selected } = get()
+  const kept = new Map(get().requests)
+  for (const id of gone) if (id !== selected) kept.delete(id)
+  set({ requests: kept })
+  if (selected && gone.includes(selected)) await refresh(selected).catch(() => undefined)
+  set({ is_complete: true, has_loaded: true, expected: null })
+}
+
+/** Reads one request again. */
+export async function refresh(id: string): Promise<Request> {
+  const request = await client.request(id)
+  accept(request)
+  return request
+}
+
+function onEvent(event: Event): void {
+  if (event.type === 'approval-required') arrivals.push(event.request.id)
+  accept(event.request)
+}
+
+let started: Stream | null = null
+
+export function startInbox(): () => void {
+  set(fresh)
+  started = new Stream({ onEvent, onState: (connection) => set({ connection }), onGap: () => void reload() })
+  // Whoever follows another tab's stream hears of no gap; what waits must be read all the same.
+  const timer = setTimeout(() => !loading && void reload(), 300)
+  return () => {
+    clearTimeout(timer)
+    loading?.abort()
+    loading = null
+    started?.close()
+    started = null
+  }
+}
+
+/** Moves the cursor. A settled request that was kept for reading goes when it is left. */
+export function select(id: string | null): void {
+  const { selected, requests } = get()
+  if (id === selected) return
+  const left = selected ? requests.get(selected) : undefined
+  if (selected && left?.state === 'settled') {
+    const next = new Map(requests)
+    next.delete(selected)
+    set({ selected: id, requests: next })
+  } else {
+    set({ selected: id })
+  }
+}
+
+export function toggleMark(id: string): void {
+  const marked = new Set(get().marked)
+  if (!marked.delete(id)) marked.add(id)
+  set({ marked })
+}
+
+export const clearMarks = (): void => set({ marked: new Set() })
+
+export const forgetArrivals = (): void => set({ arrived: new Set() })
+
+export function setDeciding(ids: string[], kind: DecisionKind | null): void {
+  const deciding = new Map(get().deciding)
+  for (const id of ids) {
+    if (kind) deciding.set(id, kind)
+    else deciding.delete(id)
+  }
+  set({ deciding })
+}

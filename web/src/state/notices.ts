@@ -1,0 +1,19 @@
+// Short messages about what happened. Each is announced to screen readers; those that tell of a failure stay.
+import { create } from 'zustand'
+
+export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; stays: boolean }
+
+type Notices = { notices: Notice[] }
+
+let last = 0
+export const useNotices = create<Notices>()(() => ({ notices: [] }))
+
+export function dismiss(id: number): void {
+  useNotices.setState(({ notices }) => ({ notices: notices.filter((notice) => notice.id !== id) }))
+}
+
+export function tell(text: string, more: Partial<Omit<Notice, 'id' | 'text'>> = {}): void {
+  const notice: Notice = { id: ++last, tone: 'plain', stays: more.tone === 'bad', text, ...more }
+  useNotices.setState(({ notices }) => ({ notices: [...notices.filter((old) => old.stays).slice(-3), notice] }))
+  if (!notice.stays) setTimeout(() => dismiss(notice.id), 4000)
+}

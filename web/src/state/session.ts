@@ -1,0 +1,50 @@
+// Who is signed in.
+import { create } from 'zustand'
+import { client, whenSignedOut } from '../client'
+import { ServerError } from '../errors'
+import type { Me } from '../wire'
+
+type SessionState =
+  | { status: 'asking'; me: null }
+  | { status: 'unreachable'; me: null }
+  | { status: 'signed_out'; me: null; was_ended: boolean }
+  | { status: 'signed_in'; me: Me }
+
+export const useSession = create<SessionState>()(() => ({ status: 'asking', me: null }))
+
+const put = (state: SessionState): void => useSession.setState(state, true)
+
+/** Asks the server who this is. */
+export async function findSession(): Promise<void> {
+  try {
+    await client.session()
+    put({ status: 'signed_in', me: await client.me() })
+  } catch (error) {
+    if (error instanceof ServerError && error.status < 500 && error.status !== 429) put({ status: 'signed_out', me: null, was_ended: false })
+    else put({ status: 'unreachable', me: null })
+  }
+}
+
+export async function signIn(body: Parameters<typeof client.signIn>[0]): Promise<void> {
+  await client.signIn(body)
+  put({ status: 'signed_in', me: await client.me() })
+}
+
+export async function signOut(): Promise<void> {
+  try {
+    await client.signOut()
+  } finally {
+    put({ status: 'signed_out', me: null, was_ended: false })
+  }
+}
+
+whenSignedOut(() => {
+  if (useSession.getState().status === 'signed_in') put({ status: 'signed_out', me: null, was_ended: true })
+})
+
+/** The person on whose page this runs; only below the sign-in. */
+export function useMe(): Me {
+  const me = useSession((state) => state.me)
+  if (!me) throw new Error('nobody is signed in')
+  return me
+}

@@ -1,0 +1,86 @@
+// Arguments, exactly as they run: every name and every value, with types told apart.
+import { useState } from 'react'
+import { entriesOf, isObject } from '../model/json'
+import { countMarks } from '../model/marked_text'
+import { isSecretName } from '../model/secrets'
+import { plural } from '../model/words'
+import type { Json, JsonObject } from '../wire'
+import { LongText, SafeText } from './safe_text'
+
+const members_max = 60
+
+function Quoted({ text }: { text: string }) {
+  return (
+    <span className="foreign">
+      <span className="text-faint">"</span>
+      <LongText text={text} />
+      <span className="text-faint">"</span>
+    </span>
+  )
+}
+
+function SecretValue({ text }: { text: string }) {
+  const [is_shown, show] = useState(false)
+  const marks = countMarks(text)
+  return (
+    <span className="foreign">
+      {is_shown ? <Quoted text={text} /> : <span className="text-soft">••••••••</span>}{' '}
+      <span className="font-sans text-[0.8125rem] text-faint">
+        {plural(text.length, 'character')}
+        {marks > 0 && `, ${marks} marked`}
+      </span>{' '}
+      <button type="button" className="btn-link font-sans text-[0.8125rem]" onClick={() => show(!is_shown)}>
+        {is_shown ? 'hide' : 'show'}
+      </button>
+    </span>
+  )
+}
+
+function Leaf({ name, value }: { name: string; value: Json }) {
+  if (typeof value === 'string') return value && isSecretName(name) ? <SecretValue text={value} /> : <Quoted text={value} />
+  if (isObject(value)) return <span className="text-faint">{'{ }'}</span>
+  if (Array.isArray(value)) return <span className="text-faint">[ ]</span>
+  return <span className={value === null ? 'text-faint' : 'font-semibold'}>{String(value)}</span>
+}
+
+const isLeaf = (value: Json): boolean => typeof value !== 'object' || value === null || Object.keys(value).length === 0
+
+function Members({ value, depth }: { value: JsonObject | Json[]; depth: number }) {
+  const [shown, show] = useState(members_max)
+  const all: [string, Json][] = Array.isArray(value) ? value.map((item, i) => [String(i), item]) : entriesOf(value)
+  const names = all.map(([name]) => name.length)
+  // Short names get a column of their own; long ones would leave no room for the values.
+  const width = Math.min(Math.max(...names, 3), 22)
+  return (
+    <dl className="m-0 grid gap-y-1">
+      {all.slice(0, shown).map(([name, item], i) => (
+        <div key={i} className={isLeaf(item) ? 'flex flex-wrap gap-x-4 sm:flex-nowrap' : ''}>
+          <dt className="shrink-0 text-soft sm:min-w-(--name)" style={{ ['--name' as string]: `${width}ch` }}>
+            <SafeText text={name} />
+          </dt>
+          <dd className={isLeaf(item) ? 'm-0 min-w-0 flex-1 basis-52' : 'm-0 mt-1 border-l border-line pl-4'}>
+            {isLeaf(item) ? <Leaf name={name} value={item} /> : <Members value={item as JsonObject} depth={depth + 1} />}
+          </dd>
+        </div>
+      ))}
+      {all.length > shown && (
+        <div>
+          <dt className="sr-only">more</dt>
+          <dd className="m-0">
+            <button type="button" className="btn-link font-sans text-[0.8125rem]" onClick={() => show(shown + 500)}>
+              {plural(all.length - shown, 'more member')}, {plural(countMarks(JSON.stringify(all.slice(shown))), 'mark')}
+            </button>
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+export function JsonView({ value }: { value: Json }) {
+  return (
+    <div className="font-mono text-[0.875rem] leading-6">
+      {isLeaf(value) ? <Leaf name="" value={value} /> : <Members value={value as JsonObject} depth={0} />}
+    </div>
+  )
+}

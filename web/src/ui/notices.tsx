@@ -1,0 +1,29 @@
+import { Link } from 'wouter'
+import { dismiss, useNotices } from '../state/notices'
+import { CloseIcon } from './icons'
+
+const tones = { plain: 'border-line', good: 'border-yes/50', bad: 'border-no' }
+
+/** What just happened, at the foot of the page and for screen readers. */
+export function Notices() {
+  const notices = useNotices((state) => state.notices)
+  return (
+    <div role="status" aria-live="polite" className="pointer-events-none fixed inset-x-3 bottom-36 z-40 flex flex-col items-center gap-2 md:bottom-6 md:left-6 md:right-auto md:w-[24rem] md:items-stretch">
+      {notices.map((notice) => (
+        <div key={notice.id} className={`rising pointer-events-auto flex w-full max-w-md items-start gap-3 rounded-lg border bg-sheet px-3.5 py-2.5 text-[0.875rem] shadow-lg ${tones[notice.tone]}`}>
+          <span className="foreign flex-1">{notice.text}</span>
+          {notice.request && (
+            <Link href={`/r/${notice.request}`} className="btn-link shrink-0" onClick={() => dismiss(notice.id)}>
+              Look
+            </Link>
+          )}
+          {notice.stays && (
+            <button type="button" aria-label="Dismiss" className="-mr-1 grid size-6 shrink-0 place-items-center" onClick={() => dismiss(notice.id)}>
+              <CloseIcon />
+            </button>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}

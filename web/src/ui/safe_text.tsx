@@ -1,0 +1,88 @@
+// Shows text that an agent or another person wrote. It is only ever a text node: nothing in it becomes markup, nothing in
+// it stays hidden.
+import { memo, useMemo, useState } from 'react'
+import { markedPieces, type Piece } from '../model/marked_text'
+import { plural } from '../model/words'
+
+function Masked({ text }: { text: string }) {
+  const [is_shown, show] = useState(false)
+  return (
+    <button type="button" className="btn-link inline px-1 font-mono" onClick={() => show(!is_shown)} aria-label={is_shown ? 'Hide the credential' : `Show the credential, ${plural(text.length, 'character')}`}>
+      {is_shown ? text : `••••••••`}
+    </button>
+  )
+}
+
+function PieceView({ piece }: { piece: Piece }) {
+  switch (piece.kind) {
+    case 'plain':
+      return piece.text
+    case 'hidden':
+      return (
+        <span className="hidden-character" title={piece.name} role="img" aria-label={`hidden: ${piece.name}`}>
+          {piece.label}
+        </span>
+      )
+    case 'danger':
+      return (
+        <mark className="danger-word" title={piece.what}>
+          {piece.text}
+        </mark>
+      )
+    case 'mixed':
+      return (
+        <mark className="mixed-word" title="letters of two alphabets in one word">
+          {piece.text}
+        </mark>
+      )
+    case 'secret':
+      return <Masked text={piece.text} />
+  }
+}
+
+/** Inline text with everything marked. */
+export const SafeText = memo(function SafeText({ text }: { text: string }) {
+  const pieces = useMemo(() => markedPieces(text), [text])
+  return (
+    <bdi>
+      {pieces.map((piece, i) => (
+        <PieceView key={i} piece={piece} />
+      ))}
+    </bdi>
+  )
+})
+
+const fold_characters = 900
+const fold_lines = 14
+
+function foldAt(text: string): number {
+  let at = Math.min(text.length, fold_characters)
+  let line = 0
+  for (let i = 0; i < at; ++i) if (text[i] === '\n' && ++line === fold_lines) at = i
+  // A few more characters are cheaper to read than a button.
+  if (text.length - at < 120) return text.length
+  // Never between the halves of one character.
+  const unit = text.charCodeAt(at - 1)
+  return unit >= 0xd800 && unit <= 0xdbff ? at - 1 : at
+}
+
+/** A text of any length: the beginning, and a button that says what the rest holds. */
+export function LongText({ text }: { text: string }) {
+  const [is_open, open] = useState(false)
+  const at = foldAt(text)
+  const rest = text.slice(at)
+  const marks = useMemo(() => (is_open || !rest ? 0 : markedPieces(rest).filter((piece) => piece.kind !== 'plain').length), [rest, is_open])
+  return (
+    <>
+      <SafeText text={is_open ? text : text.slice(0, at)} />
+      {rest && (
+        <>
+          {is_open ? ' ' : '… '}
+          <button type="button" className="btn-link font-sans text-[0.8125rem]" onClick={() => open(!is_open)}>
+            {is_open ? 'show less' : `${plural(rest.length, 'more character')}${marks ? `, ${marks} marked` : ''}`}
+          </button>
+        </>
+      )}
+    </>
+  )
+}

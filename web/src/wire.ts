@@ -1,0 +1,448 @@
+// Made from spec/openapi.yaml by `npm run wire`. Do not edit.
+
+export type Json = null | boolean | number | string | Json[] | JsonObject
+export type JsonObject = { [name: string]: Json }
+
+export type Kind = 'action' | 'plan' | 'input' | 'confirmation' | 'response'
+export type State = 'pending' | 'settled'
+export type Outcome = 'allowed' | 'denied' | 'approved' | 'modified' | 'rejected' | 'deferred' | 'aborted' | 'answered' | 'skipped' | 'expired' | 'cancelled'
+export type RiskLevel = 'low' | 'medium' | 'high' | 'critical'
+export type DecisionKind = 'approve' | 'reject' | 'modify' | 'defer' | 'escalate' | 'abort' | 'answer'
+export type TimeoutAction = 'reject' | 'approve' | 'retry' | 'escalate' | 'abort' | 'skip' | 'default'
+export type Role = 'agent' | 'approver' | 'auditor' | 'admin'
+export type EventName = 'approval-required' | 'decision-recorded' | 'request-settled' | 'request-reminded' | 'request-escalated' | 'request-retried' | 'request-extended' | 'tool-result'
+export type RequestId = string
+export type BatchId = string
+export type PrincipalId = string
+export type KeyId = string
+export type Time = string
+export type TimeOrNull = Time | null
+export type TextOrNull = string | null
+export type Digest = string
+export type Label = string
+export type LabelOrNull = string | null
+export type Name = string
+export type Tool = string
+export type Groups = string[]
+export type Password = string
+export type Text = string
+export type ActionProposal = {
+  tool: Tool
+  arguments?: JsonObject
+  type?: string
+  description?: TextOrNull
+  expected_outcome?: TextOrNull
+  reversible?: boolean | null
+  estimated_cost?: number | null
+}
+export type PlanProposal = {
+  title: Text
+  steps: {
+    order?: number
+    action: Text
+    description?: TextOrNull
+    optional?: boolean
+    approved?: Json
+  }[]
+  estimated_duration_s?: number | null
+  modifiable?: boolean
+}
+export type InputProposal = {
+  question: Text
+  type?: 'text' | 'number' | 'choice' | 'multi_choice' | 'date' | 'file'
+  required?: boolean
+  default?: Json
+  min?: number | null
+  max?: number | null
+  options?: string[] | null
+  max_length?: number | null
+  placeholder?: TextOrNull
+}
+export type ConfirmationProposal = {
+  message: Text
+  details?: TextOrNull
+  confirm_label?: string
+  cancel_label?: string
+}
+export type ResponseProposal = {
+  text: Text
+  format?: 'text' | 'markdown'
+}
+export type RiskProposal = RiskLevel | {
+  level?: RiskLevel
+  factors?: string[]
+  consequences?: string[]
+  reversibility?: 'fully' | 'partially' | 'irreversible' | null
+  confidence?: number | null
+}
+export type RequirementProposal = {
+  lines?: ({
+    group?: string | null
+    people?: Name[] | null
+    quorum?: number
+  })[]
+  reason_required?: boolean
+  modifiable?: boolean
+  exclude_requester?: boolean
+}
+export type Context = {
+  task_description?: string | null
+  conversation_summary?: string | null
+  steps_completed?: Json[] | null
+  current_reasoning?: string | null
+  relevant_history?: Json[] | null
+  user_prompt?: string | null
+}
+export type Proposal = {
+  kind?: Kind
+  session?: LabelOrNull
+  thread?: LabelOrNull
+  task?: LabelOrNull
+  user?: LabelOrNull
+  action?: ActionProposal
+  plan?: PlanProposal
+  input?: InputProposal
+  confirmation?: ConfirmationProposal
+  response?: ResponseProposal
+  risk?: RiskProposal
+  context?: Context
+  suggested?: Json
+  metadata?: JsonObject | null
+  timeout_s?: number
+  on_timeout?: TimeoutAction
+  remind_every_s?: number
+  reminders_max?: number
+  escalate_after_s?: number
+  escalate_to?: string
+  retries_max?: number
+  requirement?: RequirementProposal
+}
+export type DecisionCall = {
+  decision: DecisionKind
+  digest?: Digest | null
+  note?: string | null
+  reason?: string | null
+  guidance?: string | null
+  to?: string | null
+  arguments?: JsonObject | null
+  plan?: PlanProposal | null
+  response?: ResponseProposal | null
+  approved_steps?: number[] | null
+  answer?: Json
+}
+export type DecisionOfMany = {
+  id: RequestId
+  decision: DecisionKind
+  digest?: Digest | null
+  note?: string | null
+  reason?: string | null
+  guidance?: string | null
+  to?: string | null
+  arguments?: JsonObject | null
+  plan?: PlanProposal | null
+  response?: ResponseProposal | null
+  approved_steps?: number[] | null
+  answer?: Json
+}
+export type DecisionResults = {
+  results: ({
+    id: string
+    status: 200 | 400 | 403 | 404 | 409 | 410 | 422 | 429 | 503
+    request?: Request
+    error?: ErrorBody
+  })[]
+}
+export type Action = {
+  tool: Tool
+  arguments: JsonObject
+  type: string
+  description?: TextOrNull
+  expected_outcome?: TextOrNull
+  reversible?: boolean | null
+  estimated_cost?: number | null
+}
+export type Plan = {
+  title: string
+  steps: ({
+    order: number
+    action: string
+    description?: TextOrNull
+    optional: boolean
+    approved?: boolean | null
+  })[]
+  estimated_duration_s?: number | null
+  modifiable: boolean
+}
+export type Input = {
+  question: string
+  type: 'text' | 'number' | 'choice' | 'multi_choice' | 'date' | 'file'
+  required: boolean
+  default?: Json
+  min?: number | null
+  max?: number | null
+  options?: string[] | null
+  max_length?: number | null
+  placeholder?: TextOrNull
+}
+export type Confirmation = {
+  message: string
+  details?: TextOrNull
+  confirm_label: string
+  cancel_label: string
+}
+export type Response = {
+  text: string
+  format: 'text' | 'markdown'
+}
+export type Risk = {
+  level: RiskLevel
+  factors: string[]
+  consequences: string[]
+  reversibility: 'fully' | 'partially' | 'irreversible' | null
+  confidence: number | null
+}
+export type Verdict = {
+  kind: 'allow' | 'hold' | 'deny'
+  rule: TextOrNull
+  gate: TextOrNull
+  because: TextOrNull
+}
+export type Requirement = {
+  lines: ({
+    group: string | null
+    people: string[] | null
+    quorum: number
+    have: number
+  })[]
+  reject_threshold: number
+  reason_required: boolean
+  modifiable: boolean
+  exclude_requester: boolean
+  confirm: null
+}
+export type Vote = {
+  decision: DecisionKind
+  by: string
+  at: Time
+}
+export type Decision = {
+  kind: DecisionKind
+  by: string
+  via: string
+  at: Time
+  note: TextOrNull
+  reason: TextOrNull
+  guidance: TextOrNull
+  target: TextOrNull
+  arguments: Json
+  answer: Json
+}
+export type Release = {
+  arguments?: JsonObject
+  plan?: Plan
+  response?: Response
+  confirmation?: Json
+  digest: Digest
+  receipt: null
+}
+export type Report = {
+  success: boolean
+  result: Json
+  error: TextOrNull
+  at: Time
+}
+export type Request = {
+  id: RequestId
+  kind: Kind
+  state: State
+  outcome: Outcome | null
+  session: LabelOrNull
+  thread: LabelOrNull
+  task: LabelOrNull
+  user: LabelOrNull
+  agent: Name
+  batch: BatchId | null
+  action?: Action
+  plan?: Plan
+  input?: Input
+  confirmation?: Confirmation
+  response?: Response
+  proposed: Json
+  headline: string
+  risk: Risk
+  verdict: Verdict
+  requirement: Requirement
+  votes: Vote[]
+  digest: Digest
+  created_at: Time
+  expires_at: Time
+  settled_at: TimeOrNull
+  on_timeout: TimeoutAction
+  timed_out: null | {
+    action: TimeoutAction
+  }
+  reminders: {
+    every_s: number | null
+    max: number
+    sent: number
+  }
+  escalation: {
+    after_s: number | null
+    to: string | null
+    done: boolean
+  }
+  retries: {
+    max: number
+    done: number
+  }
+  context: JsonObject | null
+  suggested: Json
+  metadata: JsonObject | null
+  decision: Decision | null
+  release: Release | null
+  message_for_agent: TextOrNull
+  report: Report | null
+  url: string
+}
+export type RequestList = {
+  requests: Request[]
+  next_cursor: string | null
+}
+export type Batch = {
+  id: BatchId
+  requests: Request[]
+}
+export type Timeline = {
+  events: {
+    seq: number
+    type: EventName
+    at: Time
+    actor: TextOrNull
+    via: TextOrNull
+    address: TextOrNull
+    detail: Json
+  }[]
+}
+export type Event = {
+  seq: number
+  type: EventName
+  at: Time
+  actor: TextOrNull
+  request: Request
+  approvalId?: RequestId
+  toolName?: TextOrNull
+  input?: Json
+  message?: string
+  result?: {
+    success: boolean
+    result?: Json
+    error?: TextOrNull
+    at?: Time
+  }
+}
+export type Stats = {
+  pending: number
+  oldest_pending_at: TimeOrNull
+  outcomes: {
+    allowed: number
+    denied: number
+    approved: number
+    modified: number
+    rejected: number
+    deferred: number
+    aborted: number
+    answered: number
+    skipped: number
+    expired: number
+    cancelled: number
+  }
+  decided: number
+  mean_decision_s: number | null
+  waiters: number
+  streams: number
+  uptime_s: number
+  version: string
+}
+export type Me = {
+  id: PrincipalId
+  name: Name
+  role: Role
+  groups: Groups
+  owner: TextOrNull
+}
+export type NewKey = {
+  id: KeyId
+  role: Role
+  name: Name
+  key: string
+  hint?: string
+  groups?: Groups
+  owner?: TextOrNull
+  created_at?: Time
+  expires_at?: TimeOrNull
+  revoked_at?: null
+}
+export type Key = {
+  id: KeyId
+  name: Name
+  role: Role
+  groups: Groups
+  owner: TextOrNull
+  hint: string
+  created_at: Time
+  expires_at: TimeOrNull
+  revoked_at: TimeOrNull
+}
+export type User = {
+  id: PrincipalId
+  name: Name
+  role: Role
+  groups: Groups
+  owner: TextOrNull
+  has_password: boolean
+  disabled: boolean
+  created_at: Time
+}
+export type Session = {
+  name: Name
+  role: 'approver' | 'auditor' | 'admin'
+  csrf: string
+  expires_at: Time
+}
+export type Link = {
+  url: string
+  expires_at: Time
+}
+export type AliasApproval = {
+  id: RequestId
+  toolName: Tool
+  arguments: JsonObject
+  requestedAt: Time
+  sessionId: TextOrNull
+  userPrompt: TextOrNull
+}
+export type AliasPending = {
+  approvalId: RequestId
+  threadId: TextOrNull
+  eventIdToWaitFor: string
+  toolName: Tool
+  toolInput: JsonObject
+  toolCallId: TextOrNull
+  status: 'pending' | 'approved' | 'denied'
+  createdAt: Time
+  expiresAt: Time
+}
+export type AliasDecided = {
+  success: true
+  message: string
+  request: Request
+}
+export type ErrorBody = {
+  code: 'invalid_argument' | 'unauthenticated' | 'permission_denied' | 'not_found' | 'method_not_allowed' | 'conflict' | 'expired' | 'too_large' | 'unsupported_media_type' | 'refused' | 'rate_limited' | 'internal' | 'unavailable'
+  message: string
+  field?: string
+  request?: Request
+}
+export type Error = {
+  error: ErrorBody
+}

@@ -1,0 +1,95 @@
+// The last step of a build: says what to embed, gathers the licences of what is inside, and refuses a page that breaks
+// the promises of its Content-Security-Policy or has grown too heavy.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { extname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+const script_bytes_max = 120 * 1024
+const style_bytes_max = 14 * 1024
+
+const types = {
+  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml',
+  '.png': 'image/png', '.woff2': 'font/woff2', '.webmanifest': 'application/manifest+json', '.txt': 'text/plain; charset=utf-8',
+}
+
+const fail = (text) => {
+  console.error(`web build: ${text}`)
+  process.exit(1)
+}
+const filesIn = (folder) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? filesIn(join(folder, entry.name)) : [join(folder, entry.name)]))
+
+function gatherLicences() {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  let out = 'The Holdpoint inbox contains these works, each under its own licence.\n'
+  for (const name of [...Object.keys(dependencies), 'tailwindcss', 'scheduler', '@tanstack/query-core', 'regexparam', 'mitt', 'use-sync-external-store']) {
+    const folder = join(root, 'node_modules', name)
+    if (!existsSync(folder)) continue
+    const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+    out += `\n\n==== ${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`
+  }
+  writeFileSync(join(dist, 'licenses.txt'), out)
+}
+
+function checkPage() {
+  const html = readFileSync(join(dist, 'index.html'), 'utf8')
+  if (/<script(?![^>]*\ssrc=)[^>]*>/i.test(html)) fail('index.html has an inline script')
+  if (/<style|\sstyle=|\son\w+=/i.test(html)) fail('index.html has inline styles or handlers')
+  if (/https?:\/\//i.test(html)) fail('index.html points to another server')
+}
+
+function checkWeight(manifest) {
+  const seen = new Set()
+  let scripts = 0
+  let styles = 0
+  const visit = (key) => {
+    if (seen.has(key)) return
+    seen.add(key)
+    const chunk = manifest[key]
+    scripts += gzipSync(readFileSync(join(dist, chunk.file)), { level: 9 }).length
+    for (const file of chunk.css ?? []) styles += gzipSync(readFileSync(join(dist, file)), { level: 9 }).length
+    for (const next of chunk.imports ?? []) visit(next)
+  }
+  visit('index.html')
+  const kib = (bytes) => (bytes / 1024).toFixed(1)
+  console.log(`first load: ${kib(scripts)} KiB of script, ${kib(styles)} KiB of style (gzip)`)
+  if (scripts > script_bytes_max) fail(`the first load has more than ${kib(script_bytes_max)} KiB of script`)
+  if (styles > style_bytes_max) fail(`the first load has more than ${kib(style_bytes_max)} KiB of style`)
+}
+
+const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'))
+rmSync(join(dist, '.vite'), { recursive: true })
+rmSync(join(dist, 'embed.json'), { force: true })
+gatherLicences()
+checkPage()
+checkWeight(manifest)
+
+const files = filesIn(dist)
+  .map((file) => {
+    const path = relative(dist, file).replaceAll('\\', '/')
+    const type = types[extname(file)] ?? fail(`no media type for ${path}`)
+    // Hashed names never change their content; everything else is asked for again each time.
+    const cache = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+    const etag = `"${createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 32)}"`
+    return { path: `/${path}`, file: path, type, cache, etag, bytes: statSync(file).size }
+  })
+  .sort((a, b) => (a.path < b.path ? -1 : 1))
+
+writeFileSync(
+  join(dist, 'embed.json'),
+  JSON.stringify(
+    {
+      // These addresses all answer with index.html.
+      pages: ['/', '/sign-in', '/r/{id}', '/history', '/stats', '/people', '/settings'],
+      headers: JSON.parse(readFileSync(join(root, 'headers.json'), 'utf8')),
+      files,
+    },
+    null,
+    2,
+  ) + '\n',
+)
