@@ -1,13 +1,15 @@
 // Everything that was ever asked, newest first, with filters in the address.
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
 import { client, type ListQuery } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { formatMoment, formatSpan } from '../model/time'
-import { kinds, kindWord, outcomes, outcomeWord, risks, titleOf } from '../model/words'
+import { kinds, kindWord, outcomes, outcomeWord, risks } from '../model/words'
 import { RiskBars } from '../ui/icons'
 import { OutcomeTag, PageHead, riskColor, Spinner } from '../ui/parts'
+import { Title } from '../ui/title'
 import type { Request } from '../wire'
 
 const names = ['outcome', 'risk', 'kind', 'agent', 'tool', 'user', 'session'] as const
@@ -35,7 +37,9 @@ function Row({ request }: { request: Request }) {
           <RiskBars level={request.risk.level} size={15} />
           <span className="sr-only">{request.risk.level} risk</span>
         </span>
-        <span className="foreign-line min-w-0 font-medium">{visibleText(titleOf(request).split('\n', 1)[0]!.slice(0, 200))}</span>
+        <span className="foreign-line min-w-0">
+          <Title request={request} />
+        </span>
         <span className="foreign-line col-start-2 row-start-2 text-[0.875rem] text-faint md:col-auto md:row-auto md:text-soft">{visibleText(request.agent)}</span>
         <span className="text-right text-[0.875rem] md:text-left">{request.outcome ? <OutcomeTag outcome={request.outcome} /> : <span className="text-medium">Waiting</span>}</span>
         <span className="tabular hidden text-right text-[0.875rem] text-faint md:block" title="from question to answer">{span}</span>
@@ -49,6 +53,7 @@ export default function HistoryScreen() {
   const search = useSearch()
   const [, navigate] = useLocation()
   const query = readQuery(search)
+  const [shows_filters, showFilters] = useState(search !== '')
   const { data, error, isLoading, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['history', search],
     queryFn: ({ pageParam, signal }) => client.list({ ...query, limit: '50', ...(pageParam ? { cursor: pageParam } : {}) }, signal),
@@ -92,7 +97,10 @@ export default function HistoryScreen() {
     <main id="main" className="min-h-0 flex-1 overflow-y-auto">
       <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
         <PageHead title="History" />
-        <div role="search" className="mb-5 grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-9">
+        <button type="button" className="btn mb-4 md:hidden" aria-expanded={shows_filters} onClick={() => showFilters(!shows_filters)}>
+          Filters
+        </button>
+        <div role="search" className={`mb-5 grid-cols-2 gap-3 sm:grid-cols-3 md:grid lg:grid-cols-[repeat(7,1fr)_9.5rem_9.5rem] ${shows_filters ? 'grid' : 'hidden'}`}>
           {pick('outcome', 'Outcome', outcomes.map((outcome) => [outcome, outcomeWord[outcome]]))}
           {pick('risk', 'Risk', risks.map((risk) => [risk, risk]))}
           {pick('kind', 'Kind', kinds.map((kind) => [kind, kindWord[kind]]))}

@@ -97,7 +97,7 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
                     Request
                   </th>
                 )}
-                <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
+                <th scope="col" className="hidden py-1.5 pr-4 font-medium text-soft sm:table-cell">
                   Time left
                 </th>
                 <th scope="col" className="py-1.5 text-right font-medium text-soft">
@@ -125,18 +125,18 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
                         <SafeText text={request.kind === 'action' ? request.headline : titleOf(request).slice(0, 300)} />
                       </td>
                     )}
-                    <td className="py-2.5 pr-4">
+                    <td className="hidden py-2.5 pr-4 sm:table-cell">
                       <Countdown request={request} />
                     </td>
                     <td className="py-1.5 text-right">
                       {reason_not ? (
                         <span className="text-faint">{visibleText(reason_not)}</span>
                       ) : (
-                        <button type="button" aria-pressed={stance === 'veto'} aria-label={`Veto row ${i + 1}`} className={`btn min-h-8 px-3 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => put(request.id, stance === 'veto' ? 'take' : 'veto')}>
+                        <button type="button" aria-pressed={stance === 'veto'} aria-label={`Veto row ${i + 1}`} className={`btn min-h-10 px-3 sm:min-h-8 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => put(request.id, stance === 'veto' ? 'take' : 'veto')}>
                           {stance === 'veto' ? 'Vetoed' : 'Veto'}
                         </button>
                       )}
-                      <button type="button" className="btn btn-quiet ml-1 min-h-8 px-2" aria-label={`Open row ${i + 1}`} onClick={() => onOpen(request.id)}>
+                      <button type="button" className="btn btn-quiet ml-1 hidden min-h-8 px-2 sm:inline-flex" aria-label={`Open row ${i + 1}`} onClick={() => onOpen(request.id)}>
                         Open
                       </button>
                     </td>

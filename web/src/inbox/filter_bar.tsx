@@ -3,16 +3,15 @@ import { isFiltering, no_filter, type Filter } from '../model/filter'
 import { kinds, kindWord, risks } from '../model/words'
 import { useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
-import { useSettings } from '../state/settings'
 import { CloseIcon, SearchIcon } from '../ui/icons'
 
-type Props = { filter: Filter; onChange: (filter: Filter) => void; is_marking: boolean; onMarking: (on: boolean) => void }
+type Props = { filter: Filter; onChange: (filter: Filter) => void }
 
 function Pick({ label, value, options, onPick }: { label: string; value: string | null; options: [string, string][]; onPick: (value: string | null) => void }) {
   return (
     <select
       aria-label={label}
-      className={`min-h-7 max-w-36 rounded-full border px-2 text-[0.8125rem] ${value ? 'border-accent bg-pick font-medium text-ink' : 'border-line bg-sheet text-soft'}`}
+      className={`min-h-7 max-w-36 rounded-full border px-2 [field-sizing:content] text-[0.8125rem] ${value ? 'border-accent bg-pick font-medium text-ink' : 'border-line bg-sheet text-soft'}`}
       value={value ?? ''}
       onChange={(event) => onPick(event.target.value || null)}
     >
@@ -40,9 +39,8 @@ function useNames(): { agents: string[]; tools: string[] } {
   return { agents: [...agents].sort(), tools: [...tools].sort() }
 }
 
-export function FilterBar({ filter, onChange, is_marking, onMarking }: Props) {
+export function FilterBar({ filter, onChange }: Props) {
   const field = useRef<HTMLInputElement>(null)
-  const { grouping, change } = useSettings()
   const { agents, tools } = useNames()
   const [text, setText] = useState(filter.text)
   useEffect(() => setText(filter.text), [filter.text])
@@ -83,12 +81,6 @@ export function FilterBar({ filter, onChange, is_marking, onMarking }: Props) {
         {(tools.length > 1 || filter.tool) && <Pick label="Tool" value={filter.tool} options={named(tools)} onPick={(tool) => onChange({ ...filter, tool })} />}
         <button type="button" aria-pressed={filter.mine} className={chip(filter.mine)} onClick={() => onChange({ ...filter, mine: !filter.mine })}>
           For me
-        </button>
-        <button type="button" aria-pressed={grouping} className={chip(grouping)} onClick={() => change({ grouping: !grouping })}>
-          Group
-        </button>
-        <button type="button" aria-pressed={is_marking} className={chip(is_marking)} onClick={() => onMarking(!is_marking)}>
-          Select
         </button>
         {isFiltering(filter) && (
           <button type="button" className="inline-flex min-h-7 items-center gap-1 px-1.5 text-[0.8125rem] text-accent" onClick={() => onChange(no_filter)}>

@@ -74,6 +74,14 @@ function BackButton({ onBack }: { onBack: () => void }) {
   )
 }
 
+function Toggle({ label, is_on, onToggle }: { label: string; is_on: boolean; onToggle: () => void }) {
+  return (
+    <button type="button" aria-pressed={is_on} className={`min-h-7 rounded-md px-2 text-[0.8125rem] ${is_on ? 'font-medium text-ink underline decoration-accent decoration-2 underline-offset-4' : 'text-soft hover:text-ink'}`} onClick={onToggle}>
+      {label}
+    </button>
+  )
+}
+
 export function InboxScreen({ id }: { id: string | null }) {
   const me = useMe()
   const [, navigate] = useLocation()
@@ -89,6 +97,7 @@ export function InboxScreen({ id }: { id: string | null }) {
   const is_complete = useInbox((inbox) => inbox.is_complete)
   const expected = useInbox((inbox) => inbox.expected)
   const compact = useSettings((settings) => settings.compact)
+  const grouping = useSettings((settings) => settings.grouping)
   const [is_marking, setMarking] = useState(false)
   const [is_bulk, setBulk] = useState(false)
   const [view, setView] = useState({ first: 0, last: 0 })
@@ -210,9 +219,9 @@ export function InboxScreen({ id }: { id: string | null }) {
     <main id="main" className="flex min-h-0 flex-1">
       <section aria-label="What waits" className={`${is_open ? 'hidden md:flex' : 'flex'} relative w-full min-w-0 flex-col border-r border-line bg-sheet md:w-[23rem] lg:w-[27rem] md:shrink-0`}>
         <h1 className="sr-only">Inbox</h1>
-        <FilterBar filter={filter} onChange={setFilter} is_marking={is_marking} onMarking={(on) => (on ? setMarking(true) : (setMarking(false), clearMarks()))} />
-        <div className="flex items-center justify-between px-4 py-1.5 text-[0.8125rem] text-faint">
-          <span role="status">
+        <FilterBar filter={filter} onChange={setFilter} />
+        <div className="flex min-h-9 items-center gap-1 border-b border-line pl-4 pr-2 text-[0.8125rem] text-faint">
+          <span role="status" className="flex-1">
             {!has_loaded || !is_complete
               ? `Reading ${waiting.toLocaleString('en')}${expected ? ` of ${expected.toLocaleString('en')}` : ''}…`
               : isFiltering(filter)
@@ -220,12 +229,12 @@ export function InboxScreen({ id }: { id: string | null }) {
                 : `${waiting.toLocaleString('en')} waiting`}
           </span>
           {marked.size > 0 && (
-            <span className="flex items-center gap-3">
-              <button type="button" className="btn-link text-[0.8125rem]" onClick={() => setBulk(true)}>
-                Decide {marked.size} selected
-              </button>
-            </span>
+            <button type="button" className="btn-link px-1.5 text-[0.8125rem] font-medium" onClick={() => setBulk(true)}>
+              Decide {marked.size} selected
+            </button>
           )}
+          <Toggle label="Select" is_on={is_marking} onToggle={() => (is_marking ? (setMarking(false), clearMarks()) : setMarking(true))} />
+          <Toggle label="Group" is_on={grouping} onToggle={() => useSettings.getState().change({ grouping: !grouping })} />
         </div>
         {new_above > 0 && (
           <button

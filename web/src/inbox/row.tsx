@@ -3,24 +3,12 @@ import { whoDecides } from '../model/authority'
 import { hasVoted } from '../model/order'
 import { visibleText } from '../model/marked_text'
 import type { Row } from '../model/group'
-import { decidingWord, isPlainCall, kindWord, titleOf } from '../model/words'
+import { decidingWord, kindWord } from '../model/words'
 import { toggleMark, useInbox } from '../state/inbox'
 import { CheckIcon, RiskBars, StackIcon } from '../ui/icons'
 import { Countdown, OutcomeTag, riskColor } from '../ui/parts'
+import { Title } from '../ui/title'
 import type { Request } from '../wire'
-
-function Title({ request }: { request: Request }) {
-  const line = titleOf(request).split('\n', 1)[0]!.slice(0, 200)
-  if (!isPlainCall(request)) return <span className="font-medium">{visibleText(line)}</span>
-  const tool = request.action!.tool
-  const inner = request.headline.slice(tool.length + 1).replace(/\)$/, '')
-  return (
-    <>
-      <span className="font-semibold">{visibleText(tool)}</span>
-      <span className="text-soft">{inner ? ` ${visibleText(inner)}` : ''}</span>
-    </>
-  )
-}
 
 function Where({ request, me }: { request: Request; me: string }) {
   const parts = [request.agent]
@@ -81,16 +69,25 @@ export const RequestRow = memo(function RequestRow({ row, me, index, total, is_s
         <span className="sr-only">{level} risk,</span>
       </span>
       <span className={`min-w-0 flex-1 ${is_compact ? 'flex items-baseline gap-3' : ''}`}>
-        <span className="foreign-line block text-[0.90625rem] leading-5">
-          {row.type === 'group' && (
-            <span className="mr-1.5 inline-flex items-center gap-1 rounded-full bg-ink px-1.5 align-[1px] text-[0.75rem] font-semibold leading-[1.125rem] text-sheet">
-              <StackIcon /> {row.requests.length}
+        <span className="foreign-line block min-w-0 text-[0.90625rem] leading-5">
+          {row.type === 'group' ? (
+            <>
+              <span className="font-semibold">{visibleText(request.action?.tool ?? '')}</span> <span className="text-soft">× {row.requests.length}</span>
+            </>
+          ) : (
+            <Title request={request} />
+          )}
+        </span>
+        <span className={`block text-[0.8125rem] leading-5 text-faint ${is_compact ? 'hidden shrink-0 lg:block' : ''}`}>
+          {row.type === 'group' ? (
+            <span className="foreign-line flex items-center gap-1.5">
+              <StackIcon /> {visibleText(`${row.requests.length} alike from ${request.agent}`)}
+            </span>
+          ) : (
+            <span className="foreign-line block">
+              <Where request={request} me={me} />
             </span>
           )}
-          {row.type === 'group' ? <span className="font-semibold">{visibleText(request.action?.tool ?? '')}</span> : <Title request={request} />}
-        </span>
-        <span className="foreign-line block text-[0.8125rem] leading-5 text-faint">
-          {row.type === 'group' ? visibleText(`${request.agent} · alike, with other values`) : <Where request={request} me={me} />}
         </span>
       </span>
       <span className={`shrink-0 text-right text-[0.8125rem] leading-5 ${is_compact ? '' : 'min-w-12'}`}>{status}</span>

@@ -1,4 +1,5 @@
-// Words in arguments that deserve a second look. A mark is a hint to the eye, never a verdict: policy decides.
+// Words in arguments that deserve a second look. A mark is a hint to the eye, never a verdict: policy decides. Every
+// repetition has a bound: what agents send must not be able to keep the page busy.
 
 type Pattern = { what: string; expression: RegExp }
 
@@ -15,9 +16,9 @@ const patterns: Pattern[] = [
   { what: 'rewrites history', expression: /\bgit\s+push\b[^\n]{0,80}(?:--force\b|\s-f\b)|\breset\s+--hard\b/gi },
   { what: 'destroys infrastructure', expression: /\b(?:terraform|tofu|pulumi)\s+destroy\b|\bkubectl\s+delete\b|\bhelm\s+uninstall\b/gi },
   { what: 'deletes stored objects', expression: /\baws\s+s3\s+(?:rm|rb)\b|\bgsutil\s+rm\b/gi },
-  { what: 'drops data', expression: /\b(?:drop|truncate)\s+(?:table|database|schema|index|view)?\s*\w+/gi },
+  { what: 'drops data', expression: /\b(?:drop|truncate)\s+(?:table|database|schema|index|view)\s+\S+|\btruncate\s+\w+\s*;/gi },
   { what: 'deletes rows', expression: /\bdelete\s+from\s+\S+/gi },
-  { what: 'changes every row', expression: /\bupdate\s+\S+\s+set\b(?![^;]*\bwhere\b)/gi },
+  { what: 'changes every row', expression: /\bupdate\s+\S+\s+set\b(?![^;]{0,300}\bwhere\b)/gi },
   { what: 'grants rights', expression: /\bgrant\s+(?:all|superuser)\b|\bAdministratorAccess\b/gi },
   { what: 'leaves its folder', expression: /(?:^|[\s"'=/\\])\.\.(?:[/\\]|$)/g },
   { what: 'system file', expression: /\/etc\/(?:passwd|shadow|sudoers|crontab)\b|~?\/\.ssh\b|\bauthorized_keys\b|\bid_(?:rsa|ed25519)\b/gi },

@@ -47,40 +47,39 @@ function findMarks(text: string): Mark[] {
   return marks
 }
 
-const rank = { danger: 0, secret: 1, mixed: 2 }
+// Later ones are painted over earlier ones: a danger inside a credential stays visible.
+const rank = { mixed: 0, secret: 1, danger: 2 }
 
 /** The pieces of `text` in order; joined they are the whole text, hidden characters as their escapes. */
 export function markedPieces(text: string): Piece[] {
   const hidden = findHidden(text)
   // A zero-width space inside `rm` must not hide it from the search.
   const bare = uncover(text, hidden)
-  const marks = findMarks(bare.text)
-    .map((mark) => ({ ...mark, start: bare.at(mark.start), end: bare.at(mark.end - 1) + 1 }))
-    .sort((a, b) => rank[a.kind] - rank[b.kind])
+  const marks = findMarks(bare.text).sort((a, b) => rank[a.kind] - rank[b.kind])
   if (hidden.length === 0 && marks.length === 0) return text ? [{ kind: 'plain', text }] : []
 
-  const cuts = new Set([0, text.length])
-  for (const span of [...hidden, ...marks]) cuts.add(span.start).add(span.end)
-  const edges = [...cuts].sort((a, b) => a - b)
-  const escapes = new Map(hidden.map((span) => [span.start, span]))
+  const paint = new Int32Array(text.length).fill(-1)
+  for (const [i, mark] of marks.entries()) paint.fill(i, bare.at(mark.start), bare.at(mark.end - 1) + 1)
   const pieces: Piece[] = []
-  let covered = 0
-  for (let i = 0; i + 1 < edges.length; ++i) {
-    const start = edges[i]!
-    const end = edges[i + 1]!
-    if (start < covered) continue
-    const escape = escapes.get(start)
-    if (escape) {
-      pieces.push({ kind: 'hidden', label: escape.label, name: escape.name })
-      covered = escape.end
-      continue
+  const add = (start: number, end: number) => {
+    for (let from = start; from < end; ) {
+      let to = from + 1
+      while (to < end && paint[to] === paint[from]) ++to
+      const mark = marks[paint[from]!]
+      const part = text.slice(from, to)
+      if (!mark) pieces.push({ kind: 'plain', text: part })
+      else if (mark.kind === 'danger') pieces.push({ kind: 'danger', text: part, what: mark.what })
+      else pieces.push({ kind: mark.kind, text: part })
+      from = to
     }
-    const mark = marks.find((one) => one.start <= start && one.end >= end)
-    const part = text.slice(start, end)
-    if (!mark) pieces.push({ kind: 'plain', text: part })
-    else if (mark.kind === 'danger') pieces.push({ kind: 'danger', text: part, what: mark.what })
-    else pieces.push({ kind: mark.kind, text: part })
   }
+  let from = 0
+  for (const escape of hidden) {
+    add(from, escape.start)
+    pieces.push({ kind: 'hidden', label: escape.label, name: escape.name })
+    from = escape.end
+  }
+  add(from, text.length)
   return pieces
 }
 

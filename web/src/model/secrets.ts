@@ -1,7 +1,8 @@
 // Finds credentials, so that whoever stands behind the approver does not read them from the screen.
 
+// `PGPASSWORD` and `clientSecret` are meant, `max_tokens` and `secretary` are not.
 const secret_name =
-  /(?:^|[_\-.\s])(?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|apikey|private[_-]?key|access[_-]?key|auth(?:orization)?|bearer|cookie|credentials?|pin|cvv|cvc)(?:$|[_\-.\s])/i
+  /pass(?:word|wd|phrase)|secret(?!ar)|(?:^|[_\-.\s])(?:pass|pwd|token|(?:api|private|access|signing|encryption)[_\-.\s]?key|apikey|auth(?:orization)?|bearer|cookie|credentials?|pin|cvv|cvc)$/i
 
 const secret_values: RegExp[] = [
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
@@ -16,7 +17,7 @@ const secret_values: RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /(?<=\b(?:Bearer|Basic)\s)[A-Za-z0-9._~+/=-]{12,}/g,
   /(?<=:\/\/[^\s:/@]{1,64}:)[^\s@/]{3,}(?=@)/g,
-  /(?<=\b(?:password|passwd|pwd|secret|token|api_?key)\s*[=:]\s*["']?)[^\s"'&;,]{6,}/gi,
+  /(?<=\b(?:password|passwd|pwd|secret|token|api_?key)\s{0,3}[=:]\s{0,3}["']?)[^\s"'&;,]{6,}/gi,
 ]
 
 /** True for names of arguments whose whole value is a secret: `password`, `apiKey`, `x-auth-token`. */

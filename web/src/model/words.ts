@@ -29,11 +29,17 @@ export const decidingWord: Record<DecisionKind, string> = {
   abort: 'Aborting', answer: 'Answering',
 }
 
-/** What happens when nobody decides, as the end of “in 4:12: …”. */
-export const timeoutWord: Record<TimeoutAction, string> = {
-  reject: 'not run', approve: 'runs by itself', retry: 'asked again', escalate: 'others are asked', abort: 'the whole run stops',
-  skip: 'skipped', default: 'the default of the policy',
+const timeoutWords: Record<Exclude<TimeoutAction, 'reject'>, string> = {
+  approve: 'it runs by itself', retry: 'it is asked again', escalate: 'others are asked', abort: 'the whole run stops',
+  skip: 'it is skipped', default: 'policy decides',
 }
+const unanswered: Record<Kind, string> = {
+  action: 'it is not run', plan: 'it is not carried out', input: 'it stays unanswered', confirmation: 'it counts as no', response: 'it is not sent',
+}
+
+/** What happens when nobody decides, as the end of “4:12 left, then …”. */
+export const timeoutWord = (request: Request): string =>
+  request.on_timeout === 'reject' ? unanswered[request.kind] : timeoutWords[request.on_timeout]
 
 export const eventWord: Record<EventName, string> = {
   'approval-required': 'asked', 'decision-recorded': 'voted', 'request-settled': 'settled it', 'request-reminded': 'reminder sent',

@@ -67,7 +67,7 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
           <button
             key={preset}
             type="button"
-            className="chip border border-line text-left hover:border-edge hover:text-ink"
+            className="chip min-h-9 border border-line text-left hover:border-edge hover:text-ink md:min-h-7"
             onClick={() => {
               setText(preset)
               field.current?.focus()

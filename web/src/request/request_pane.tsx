@@ -65,7 +65,7 @@ function WhoAndWhen({ request }: { request: Request }) {
       {request.state === 'pending' && (
         <>
           {' · '}
-          {timeoutWord[request.on_timeout]} in <Countdown request={request} />
+          <Countdown request={request} /> left, then {timeoutWord(request)}
         </>
       )}
     </p>
@@ -180,7 +180,7 @@ async function prolong(request: Request): Promise<void> {
 }
 
 /** True once the end of what will run was on the screen. */
-function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean } {
+function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean; showRest: () => void } {
   const sentinel = useRef<HTMLDivElement>(null)
   const seen = useRef(false)
   useEffect(() => {
@@ -191,7 +191,11 @@ function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen:
     observer.observe(sentinel.current)
     return () => observer.disconnect()
   }, [])
-  return { sentinel, hasSeen: () => seen.current }
+  const showRest = () => {
+    sentinel.current?.scrollIntoView({ block: 'end' })
+    seen.current = true
+  }
+  return { sentinel, hasSeen: () => seen.current, showRest }
 }
 
 export function RequestPane({ request, onDecide, admits, back }: Props) {
@@ -205,7 +209,7 @@ export function RequestPane({ request, onDecide, admits, back }: Props) {
   const [edited, setEdited] = useState<{ value: JsonObject; is_valid: boolean }>(() => ({ value: request.action?.arguments ?? {}, is_valid: true }))
   const [steps, setSteps] = useState<Step[]>(() => request.plan?.steps ?? [])
   const [text, setText] = useState(() => request.response?.text ?? '')
-  const { sentinel, hasSeen } = useSeen()
+  const { sentinel, hasSeen, showRest } = useSeen()
   const [hint, setHint] = useState<string | null>(null)
 
   const why_not = whyNotDecide(request, me)
@@ -243,7 +247,7 @@ export function RequestPane({ request, onDecide, admits, back }: Props) {
     if (mode === 'confirm') return level === 'critical' ? undefined : onDecide(pending_yes.current ?? { decision: 'approve' })
     if (mode === 'modify' && !is_valid_change) return
     if (mode === 'read' && !hasSeen()) {
-      sentinel.current?.scrollIntoView({ block: 'end' })
+      showRest()
       return setHint('There is more to read. Approve again when you have.')
     }
     const call = yes()

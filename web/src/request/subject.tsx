@@ -1,5 +1,6 @@
 // What is asked, by its kind: the part of the screen that must be read before deciding.
 import type { Draft } from '../model/answer'
+import { isPlainCall } from '../model/words'
 import { JsonView } from '../ui/json_view'
 import { LongText, SafeText } from '../ui/safe_text'
 import type { Json, Request } from '../wire'
@@ -29,9 +30,12 @@ export function Subject(props: Props) {
         <>
           <Title>Exactly what will run</Title>
           <div className="overflow-x-auto rounded-lg border border-line bg-well px-4 py-3.5">
-            <p className="foreign m-0 mb-2 font-mono text-[0.875rem] font-semibold">
-              <SafeText text={request.action!.tool} />
-            </p>
+            {/* The headline above already is the tool's name when the server has no sentence for it. */}
+            {!isPlainCall(request) && (
+              <p className="foreign m-0 mb-2 font-mono text-[0.875rem] font-semibold">
+                <SafeText text={request.action!.tool} />
+              </p>
+            )}
             {Object.keys(request.action!.arguments).length ? (
               <JsonView value={request.action!.arguments} />
             ) : (

@@ -112,7 +112,7 @@ export default function StatsScreen() {
             <div className="mb-8 grid grid-cols-2 gap-6 lg:grid-cols-4">
               <Figure value={numbers.pending.toLocaleString('en')} label={numbers.oldest_pending_at ? 'waiting now' : 'waiting; nobody is held up'} />
               <Figure value={numbers.oldest_pending_at ? <Ago at={numbers.oldest_pending_at} /> : '–'} label="the oldest was asked" />
-              <Figure value={median === null ? '–' : formatSpan(median)} label={`to decide, half of the last ${decided.length}`} />
+              <Figure value={median === null ? '–' : formatSpan(median)} label={`median time to decide, last ${decided.length}`} />
               <Figure value={numbers.decided.toLocaleString('en')} label="decided by people, ever" />
             </div>
             <div className="grid gap-5 lg:grid-cols-2">

@@ -28,8 +28,8 @@ export function RiskLine({ request }: { request: Request }) {
     <p className={`m-0 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-[0.9375rem] font-semibold ${riskColor[level]}`}>
       <RiskBars level={level} />
       <span>{level === 'critical' ? 'Critical risk' : `${level.charAt(0).toUpperCase()}${level.slice(1)} risk`}</span>
-      {reversibility && <span className="font-medium">· {reversibilityWord[reversibility]}</span>}
-      {confidence !== null && <span className="font-normal text-soft">· {Math.round(confidence * 100)} % sure</span>}
+      {reversibility && <span className="font-medium before:mr-2.5 before:content-['·']">{reversibilityWord[reversibility]}</span>}
+      {confidence !== null && <span className="hidden font-normal text-soft before:mr-2.5 before:content-['·'] sm:inline">confidence {Math.round(confidence * 100)} %</span>}
     </p>
   )
 }

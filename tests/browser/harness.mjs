@@ -1,0 +1,177 @@
+// What the browser tests share: a real server with a store of its own, people and agents on it, and Chromium.
+//
+// HOLDPOINT_BINARY   the server to start (default: build/holdpoint)
+// HOLDPOINT_WEB_URL  where the page is: unset, a proxy serves web/dist in front of the server; `server`, the binary serves
+//                    the page itself
+// CHROMIUM           the browser (default: /usr/bin/chromium)
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startProxy } from '../../web/dev/proxy.mjs'
+
+const require = createRequire(new URL('../../web/package.json', import.meta.url))
+export const { chromium, devices } = require('playwright-core')
+export const axe_source = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const binary = process.env.HOLDPOINT_BINARY ?? join(root, 'build/holdpoint')
+const where = process.env.HOLDPOINT_WEB_URL ?? ''
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
+  })
+
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Waits until `look` gives something true; fails with what it was waiting for. */
+export async function eventually(what, look, limit_ms = 8000) {
+  const end = Date.now() + limit_ms
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (Date.now() > end) throw new Error(`did not happen: ${what}`)
+    await pause(40)
+  }
+}
+
+/** A server on a port of its own. */
+export class Server {
+  constructor(flags = []) {
+    if (!existsSync(binary)) throw new Error(`${binary} is missing; build it, or name it in HOLDPOINT_BINARY`)
+    this.flags = flags
+    this.data = mkdtempSync(join(tmpdir(), 'holdpoint-browser-'))
+  }
+
+  async start() {
+    this.port ??= await freePort()
+    this.url = `http://127.0.0.1:${this.port}`
+    this.page_port ??= where === 'server' ? this.port : await freePort()
+    this.page_url = `http://127.0.0.1:${this.page_port}`
+    await this.run()
+    if (where !== 'server') this.proxy ??= await startProxy({ port: this.page_port, server: this.url })
+    this.admin = new Client(this.url, readFileSync(join(this.data, 'admin.key'), 'utf8').trim())
+    return this
+  }
+
+  async run() {
+    const args = ['serve', '--data', this.data, '--listen', `127.0.0.1:${this.port}`, '--base-url', this.page_url, ...this.flags]
+    this.process = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let log = ''
+    this.process.stderr.on('data', (text) => (log += text))
+    this.process.stdout.on('data', () => {})
+    await eventually(`the server is ready\n${log}`, () => fetch(`${this.url}/readyz`).then((answer) => answer.ok, () => false))
+  }
+
+  async halt(signal = 'SIGTERM') {
+    const ended = new Promise((resolve) => this.process.once('exit', resolve))
+    this.process.kill(signal)
+    await ended
+  }
+
+  async stop() {
+    this.proxy?.closeAllConnections()
+    this.proxy?.close()
+    await this.halt('SIGKILL')
+    rmSync(this.data, { recursive: true, force: true })
+  }
+
+  async person(name, { role = 'approver', groups = [] } = {}) {
+    await this.admin.post('/v1/users', { name, role, groups })
+    const { key } = await this.admin.post('/v1/keys', { name, role })
+    return new Client(this.url, key, name)
+  }
+
+  async agent(name) {
+    const { key } = await this.admin.post('/v1/keys', { name, role: 'agent' })
+    return new Client(this.url, key, name)
+  }
+
+  link(name) {
+    return this.admin.post('/v1/links', { name }).then((answer) => answer.url)
+  }
+}
+
+/** Speaks to the server with a key. */
+export class Client {
+  constructor(url, key, name = 'admin') {
+    Object.assign(this, { url, key, name })
+  }
+
+  async call(method, path, body) {
+    const headers = { Authorization: `Bearer ${this.key}`, ...(body ? { 'Content-Type': 'application/json' } : {}) }
+    const answer = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) })
+    const data = await answer.json()
+    if (!answer.ok) throw Object.assign(new Error(`${method} ${path}: ${answer.status} ${data.error.message}`), { status: answer.status, data })
+    return data
+  }
+
+  get = (path) => this.call('GET', path)
+  post = (path, body) => this.call('POST', path, body)
+  propose = (body) => this.post('/v1/requests', { timeout_s: 900, ...body })
+  act = (tool, args = {}, more = {}) => this.propose({ action: { tool, arguments: args }, ...more })
+  read = (request) => this.get(`/v1/requests/${request.id}`)
+  decide = (request, decision, more = {}) => this.post(`/v1/requests/${request.id}/decision`, { decision, ...more })
+}
+
+let browser = null
+export async function launch() {
+  browser ??= await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--force-color-profile=srgb'],
+  })
+  return browser
+}
+export const closeBrowser = async () => {
+  await browser?.close()
+  browser = null
+}
+
+/** A browser window of one person. What it did wrong (policy violations, script errors) is in `wrongs`. */
+export async function open(server, name, options = {}) {
+  const context = await (await launch()).newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  const wrongs = []
+  page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`))
+  page.on('dialog', (dialog) => {
+    wrongs.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted ?Types|requires '?Trusted/i.test(message.text())) wrongs.push(`policy: ${message.text()}`)
+  })
+  await page.addInitScript(() => {
+    globalThis.violations = []
+    document.addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`))
+  })
+  page.wrongs = wrongs
+  if (name) {
+    await page.goto(await server.link(name))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Live', { exact: true }).waitFor()
+  }
+  return page
+}
+
+/** Fails if the page broke its policy or threw. */
+export async function assertClean(page) {
+  const violations = await page.evaluate(() => globalThis.violations ?? [])
+  const all = [...page.wrongs, ...violations.map((text) => `violation: ${text}`)]
+  if (all.length) throw new Error(`the page misbehaved:\n${all.join('\n')}`)
+}
+
+/** The row of a request in the list. */
+export const rowOf = (page, request) => page.locator(`[id="row-${request.id}"]`)
+
+/** Opens a request and waits until deciding is armed. */
+export async function show(page, request) {
+  await rowOf(page, request).click()
+  await page.waitForTimeout(450)
+}
