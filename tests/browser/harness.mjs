@@ -1,6 +1,6 @@
 // What the browser tests share: a real server with a store of its own, people and agents on it, and Chromium.
 //
-// HOLDPOINT_BINARY   the server to start (default: build/holdpoint)
+// HOLDPOINT_BIN   the server to start (default: build/holdpoint)
 // HOLDPOINT_WEB_URL  where the page is: unset, a proxy serves web/dist in front of the server; `server`, the binary serves
 //                    the page itself
 // CHROMIUM           the browser (default: /usr/bin/chromium)
@@ -18,7 +18,7 @@ export const { chromium, devices } = require('playwright-core')
 export const axe_source = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const binary = process.env.HOLDPOINT_BINARY ?? join(root, 'build/holdpoint')
+const binary = process.env.HOLDPOINT_BIN ?? join(root, 'build/holdpoint')
 const where = process.env.HOLDPOINT_WEB_URL ?? ''
 
 const freePort = () =>
@@ -45,7 +45,7 @@ export async function eventually(what, look, limit_ms = 8000) {
 /** A server on a port of its own. */
 export class Server {
   constructor(flags = []) {
-    if (!existsSync(binary)) throw new Error(`${binary} is missing; build it, or name it in HOLDPOINT_BINARY`)
+    if (!existsSync(binary)) throw new Error(`${binary} is missing; build it, or name it in HOLDPOINT_BIN`)
     this.flags = flags
     this.data = mkdtempSync(join(tmpdir(), 'holdpoint-browser-'))
   }
@@ -137,6 +137,7 @@ export const closeBrowser = async () => {
 /** A browser window of one person. What it did wrong (policy violations, script errors) is in `wrongs`. */
 export async function open(server, name, options = {}) {
   const context = await (await launch()).newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(8000)
   const page = await context.newPage()
   const wrongs = []
   page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`))
@@ -158,6 +159,13 @@ export async function open(server, name, options = {}) {
     await page.getByText('Live', { exact: true }).waitFor()
   }
   return page
+}
+
+/** Sets preferences as the settings page would. */
+export async function prefer(page, settings) {
+  await page.evaluate((wanted) => localStorage.setItem('holdpoint.settings', JSON.stringify(wanted)), settings)
+  await page.reload()
+  await page.getByText('Live', { exact: true }).waitFor()
 }
 
 /** Fails if the page broke its policy or threw. */

@@ -13,7 +13,7 @@ import { serverNow } from '../model/time'
 import { plural } from '../model/words'
 import { RequestPane, type Call } from '../request/request_pane'
 import { decide } from '../state/decide'
-import { clearMarks, forgetArrivals, select, toggleMark, useInbox } from '../state/inbox'
+import { clearMarks, forgetArrivals, noteSeen, select, toggleMark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useMe } from '../state/session'
 import { useSettings } from '../state/settings'
@@ -119,7 +119,11 @@ export function InboxScreen({ id }: { id: string | null }) {
     return () => clearTimeout(timer)
   }, [selected, navigate])
   useEffect(() => {
-    if (selected === null && ids.length > 0 && !isPhone() && is_complete) select(ids[0]!)
+    if (selected !== null || isPhone() || !is_complete) return
+    // Not back to what this page is just deciding.
+    const { deciding } = useInbox.getState()
+    const first = ids.find((one) => !deciding.has(one))
+    if (first !== undefined) select(first)
   }, [selected, ids, is_complete])
   // A group that was decided down to a few rows is no group any more.
   const last_index = useRef(0)
@@ -128,13 +132,9 @@ export function InboxScreen({ id }: { id: string | null }) {
     else if (selected?.startsWith('group ') && ids.length > 0) select(ids[Math.min(last_index.current, ids.length - 1)] ?? null)
     else if (selected?.startsWith('group ') && is_complete) select(null)
   }, [selected, ids, is_complete])
-  // Whoever scrolled to the top has seen what is new.
   useEffect(() => {
-    if (view.first === 0 && arrived.size > 0) {
-      const timer = setTimeout(forgetArrivals, 2000)
-      return () => clearTimeout(timer)
-    }
-  }, [view.first, arrived])
+    if (arrived.size > 0) noteSeen(ids.slice(view.first, view.last + 1))
+  }, [view, ids, arrived])
 
   const setFilter = (next: Filter) => navigate(location.pathname + writeFilter(next), { replace: true })
   const index = selected ? ids.indexOf(selected) : -1
@@ -160,7 +160,9 @@ export function InboxScreen({ id }: { id: string | null }) {
     } else {
       // Opened out of a group: go back to it.
       const group = rows.find((one) => one.type === 'group' && one.requests.some((member) => member.id === from))
-      select(at < 0 ? (group?.id ?? ids[0] ?? null) : (ids[at + 1] ?? ids[at - 1] ?? null))
+      const { deciding } = useInbox.getState()
+      const free = (one: string) => !deciding.has(one)
+      select(at < 0 ? (group?.id ?? ids[0] ?? null) : (ids.slice(at + 1).find(free) ?? ids.slice(0, at).findLast(free) ?? null))
       document.getElementById('requests')?.focus({ preventScroll: true })
     }
   }
@@ -291,7 +293,7 @@ export function InboxScreen({ id }: { id: string | null }) {
             back={<BackButton onBack={leave} />}
           />
         ) : shown ? (
-          <RequestPane key={shown.id} request={shown} onDecide={onDecide(shown)} admits={admits} back={<BackButton onBack={leave} />} />
+          <RequestPane key={shown.id} request={shown} onDecide={onDecide(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
         ) : elsewhere.is_missing ? (
           <div className="m-auto px-6 text-center text-soft">
             <h1 className="text-lg text-ink">There is no such request</h1>

@@ -1,4 +1,4 @@
-import { memo } from 'react'
+import { memo, useState } from 'react'
 import { whoDecides } from '../model/authority'
 import { hasVoted } from '../model/order'
 import { visibleText } from '../model/marked_text'
@@ -34,7 +34,7 @@ type Props = {
 export const RequestRow = memo(function RequestRow({ row, me, index, total, is_selected, is_marked, is_marking, is_compact, onPick }: Props) {
   const request = row.type === 'one' ? row.request : row.requests[0]!
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
-  const is_new = useInbox((inbox) => inbox.arrived.has(request.id))
+  const [is_new] = useState(() => useInbox.getState().arrived.has(request.id))
   const is_settled = request.state === 'settled'
   const level = request.risk.level
   const status = deciding ? (

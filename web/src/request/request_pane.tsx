@@ -33,6 +33,8 @@ type Props = {
   onDecide: (call: Call) => void
   /** False for a press that came too early or from a held key. */
   admits: (press: { repeat: boolean }) => boolean
+  /** Leaves a request that was settled while it was on the screen. */
+  onGoOn?: (() => void) | undefined
   back?: ReactNode
 }
 
@@ -198,7 +200,7 @@ function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen:
   return { sentinel, hasSeen: () => seen.current, showRest }
 }
 
-export function RequestPane({ request, onDecide, admits, back }: Props) {
+export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) {
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
@@ -281,6 +283,7 @@ export function RequestPane({ request, onDecide, admits, back }: Props) {
     x: enter('abort', 'abort'),
     '+': () => (why_not === null ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
+    ...(request.state === 'settled' && onGoOn ? { j: onGoOn } : {}),
   })
 
   const labels = request.confirmation
@@ -359,6 +362,18 @@ export function RequestPane({ request, onDecide, admits, back }: Props) {
           </div>
         </div>
       </div>
+      {request.state === 'settled' && onGoOn && (
+        <footer className="shrink-0 border-t border-line bg-sheet px-4 pb-[max(0.75rem,env(safe-area-inset-bottom))] pt-3 md:px-10">
+          <div className="mx-auto flex max-w-[47rem] items-center gap-4">
+            <button type="button" className="btn min-h-11 md:min-h-10" onClick={onGoOn}>
+              Go on <Key name="j" />
+            </button>
+            <span role="status" className="foreign text-soft">
+              {whoDecided(request)}
+            </span>
+          </div>
+        </footer>
+      )}
       {request.state === 'pending' && (
         <footer className="shrink-0 border-t border-line bg-sheet px-4 pb-[max(0.75rem,env(safe-area-inset-bottom))] pt-3 shadow-[0_-8px_24px_-18px_rgb(0_0_0/0.35)] md:px-10">
           <div className="mx-auto max-w-[47rem]">

@@ -17,7 +17,7 @@ export type Inbox = {
   expected: number | null
   selected: string | null
   marked: ReadonlySet<string>
-  /** Requests that came in since this moment are new to the person. */
+  /** Requests that came in and have not been in view yet. */
   arrived: ReadonlySet<string>
 }
 
@@ -158,6 +158,13 @@ export function toggleMark(id: string): void {
 }
 
 export const clearMarks = (): void => set({ marked: new Set() })
+
+/** These have been in view. */
+export function noteSeen(ids: string[]): void {
+  const { arrived } = get()
+  const unseen = [...arrived].filter((id) => !ids.includes(id))
+  if (unseen.length !== arrived.size) set({ arrived: new Set(unseen) })
+}
 
 export const forgetArrivals = (): void => set({ arrived: new Set() })
 

@@ -14,6 +14,7 @@ export function dismiss(id: number): void {
 
 export function tell(text: string, more: Partial<Omit<Notice, 'id' | 'text'>> = {}): void {
   const notice: Notice = { id: ++last, tone: 'plain', stays: more.tone === 'bad', text, ...more }
-  useNotices.setState(({ notices }) => ({ notices: [...notices.filter((old) => old.stays).slice(-3), notice] }))
+  // A new success replaces the last one; failures stay until they are read.
+  useNotices.setState(({ notices }) => ({ notices: [...notices.filter((old) => old.stays || notice.stays).slice(-3), notice] }))
   if (!notice.stays) setTimeout(() => dismiss(notice.id), 4000)
 }

@@ -1,0 +1,312 @@
+// Every decision on every kind of request, made on the page and checked at the agent's end.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
+
+let server, agent, ann, page
+before(async () => {
+  server = await new Server().start()
+  agent = await server.agent('billing-bot')
+  ann = await server.person('ann', { groups: ['finance'] })
+  await server.person('priya', { groups: ['legal'] })
+  page = await open(server, 'ann')
+  await prefer(page, { grouping: false })
+})
+afterEach(() => assertClean(page))
+after(async () => {
+  await closeBrowser()
+  await server.stop()
+})
+
+const proposals = {
+  action: (more) => agent.propose({ action: { tool: 'process_refund', arguments: { orderId: '1234', amount: 240 } }, ...more }),
+  plan: (more) => agent.propose({ kind: 'plan', plan: { title: 'Clean up', steps: [{ action: 'list pages' }, { action: 'delete drafts' }, { action: 'tell the editors', optional: true }] }, ...more }),
+  input: (more) => agent.propose({ kind: 'input', input: { question: 'How much?', type: 'text' }, ...more }),
+  confirmation: (more) => agent.propose({ kind: 'confirmation', confirmation: { message: 'Publish it?', confirm_label: 'Publish', cancel_label: 'Not yet' }, ...more }),
+  response: (more) => agent.propose({ kind: 'response', response: { text: 'Your order has been refunded.' }, ...more }),
+}
+const settled = (request) => eventually('the request is settled', async () => {
+  const now = await agent.read(request)
+  return now.state === 'settled' && now
+})
+const appear = async (request) => {
+  await rowOf(page, request).waitFor()
+  await show(page, request)
+}
+const gone = (request) => rowOf(page, request).waitFor({ state: 'detached' })
+
+for (const kind of ['action', 'plan', 'response']) {
+  test(`D1 H6 one key approves: ${kind}`, async () => {
+    const request = await proposals[kind]()
+    await appear(request)
+    await page.keyboard.press('a')
+    const now = await settled(request)
+    assert.equal(now.outcome, 'approved')
+    assert.equal(now.decision.by, 'ann')
+    assert.equal(now.decision.via, 'browser')
+    assert.ok(now.release)
+    await gone(request)
+  })
+}
+
+test('Q4 D1 a confirmation has its own words on the buttons', async () => {
+  const request = await proposals.confirmation()
+  await appear(request)
+  await page.getByRole('button', { name: 'Publish' }).click()
+  assert.equal((await settled(request)).outcome, 'approved')
+})
+
+for (const kind of Object.keys(proposals)) {
+  test(`D2 H6 a rejection with its reason: ${kind}`, async () => {
+    const request = await proposals[kind]()
+    await appear(request)
+    await page.keyboard.press('r')
+    await page.keyboard.press('1')
+    await page.keyboard.press('Enter')
+    const now = await settled(request)
+    assert.equal(now.outcome, 'rejected')
+    assert.equal(now.decision.reason, 'The values are wrong.')
+    assert.match(now.message_for_agent, /The values are wrong/)
+  })
+
+  test(`D4 H6 a deferral with its guidance: ${kind}`, async () => {
+    const request = await proposals[kind]()
+    await appear(request)
+    await page.keyboard.press('d')
+    await page.getByRole('button', { name: 'Defer', exact: true }).isDisabled().then((is_disabled) => assert.ok(is_disabled))
+    await page.keyboard.type('ask the customer first')
+    await page.keyboard.press('Enter')
+    const now = await settled(request)
+    assert.equal(now.outcome, 'deferred')
+    assert.equal(now.decision.guidance, 'ask the customer first')
+  })
+
+  test(`D5 H6 an escalation to a group, and then it is not for me: ${kind}`, async () => {
+    const request = await proposals[kind]()
+    await appear(request)
+    await page.keyboard.press('e')
+    await page.getByLabel('To', { exact: true }).selectOption('group:legal')
+    await page.getByRole('button', { name: 'Escalate', exact: true }).click()
+    const now = await eventually('it is escalated', async () => {
+      const read = await agent.read(request)
+      return read.requirement.lines.some((line) => line.group === 'legal') && read
+    })
+    assert.equal(now.state, 'pending')
+    await appear(request)
+    await page.getByText('You cannot decide this: it is for group legal.').waitFor()
+    await server.admin.post(`/v1/users/admin/groups`, { groups: ['legal'] })
+    await server.admin.decide(request, 'reject')
+  })
+
+  test(`D6 H6 an abort warns, and ends the whole run: ${kind}`, async () => {
+    const session = `run-${kind}`
+    const request = await proposals[kind]({ session })
+    const other = await proposals.action({ session })
+    await appear(request)
+    await rowOf(page, other).waitFor()
+    await page.keyboard.press('x')
+    await page.getByText('1 other waiting request of it will end too.').waitFor()
+    await page.keyboard.type('wrong customer')
+    await page.getByRole('button', { name: 'Abort the run' }).click()
+    assert.equal((await settled(request)).outcome, 'aborted')
+    assert.equal((await settled(other)).outcome, 'aborted')
+    // The cursor went to it, so it does not vanish; it says what became of it, and leaves when I go on.
+    await page.getByText(/ann aborted this/).first().waitFor()
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await gone(other)
+  })
+}
+
+test('D3 H6 an action is modified, its types kept, the difference shown', async () => {
+  const request = await agent.act('process_refund', { orderId: '1234', amount: 240, notify: true, lines: [{ sku: 'A', count: 2 }] })
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByLabel('amount').fill('not a number')
+  assert.ok(await page.getByRole('button', { name: 'Approve with changes' }).isDisabled())
+  await page.getByLabel('amount').fill('24')
+  await page.getByLabel('notify').selectOption('false')
+  await page.getByLabel('lines[0].count').fill('1')
+  assert.equal(await page.locator('del').allInnerTexts().then((all) => all.join()), '240,2,true')
+  assert.equal(await page.locator('ins').allInnerTexts().then((all) => all.join()), '24,1,false')
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  const now = await settled(request)
+  assert.equal(now.outcome, 'modified')
+  assert.deepEqual(now.release.arguments, { orderId: '1234', amount: 24, notify: false, lines: [{ sku: 'A', count: 1 }] })
+})
+
+test('D3 H6 arguments can be changed as JSON, members added and removed', async () => {
+  const request = await proposals.action()
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByRole('button', { name: 'Edit as JSON' }).click()
+  await page.getByLabel('Arguments as JSON').fill('{"orderId": 5')
+  assert.ok(await page.getByRole('button', { name: 'Approve with changes' }).isDisabled())
+  await page.getByLabel('Arguments as JSON').fill('{"orderId": "5", "reason": "broken"}')
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  assert.deepEqual((await settled(request)).release.arguments, { orderId: '5', reason: 'broken' })
+})
+
+test('D3 where changes are forbidden they are not offered', async () => {
+  const request = await proposals.action({ requirement: { modifiable: false } })
+  await appear(request)
+  assert.equal(await page.getByRole('button', { name: 'Modify' }).count(), 0)
+  await page.keyboard.press('m')
+  assert.equal(await page.getByText('Change what will run').count(), 0)
+  await ann.decide(request, 'reject')
+})
+
+test('Q2 H6 a plan is approved without an optional step', async () => {
+  const request = await proposals.plan()
+  await appear(request)
+  await page.getByLabel('optional step 3').uncheck()
+  await page.getByRole('button', { name: 'Approve without 1 step' }).click()
+  const now = await settled(request)
+  assert.deepEqual(now.release.plan.steps.map((step) => step.action), ['list pages', 'delete drafts'])
+})
+
+test('Q2 D3 the steps of a plan are changed, moved, removed and added', async () => {
+  const request = await proposals.plan()
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByRole('button', { name: 'Move step 3 up' }).click()
+  await page.getByRole('button', { name: 'Remove step 1' }).click()
+  await page.getByLabel('Step 2', { exact: true }).fill('archive drafts')
+  await page.getByRole('button', { name: 'Add a step' }).click()
+  await page.getByLabel('Step 3', { exact: true }).fill('write a report')
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  const now = await settled(request)
+  assert.equal(now.outcome, 'modified')
+  assert.deepEqual(now.release.plan.steps.map((step) => step.action), ['tell the editors', 'archive drafts', 'write a report'])
+})
+
+test('D3 H6 a final answer is changed, with the words that differ', async () => {
+  const request = await proposals.response()
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByLabel('Change the answer').fill('Your order has been refunded in full.')
+  assert.match(await page.locator('ins').innerText(), /in full/)
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  assert.equal((await settled(request)).release.response.text, 'Your order has been refunded in full.')
+})
+
+const questions = [
+  ['text', { type: 'text', max_length: 20 }, async () => page.getByLabel('Your answer').fill('twenty-four'), 'twenty-four'],
+  ['number', { type: 'number', min: 1, max: 100 }, async () => page.getByLabel('Your answer').fill('24'), 24],
+  ['choice', { type: 'choice', options: ['EUR', 'USD'] }, async () => page.getByLabel('USD').check(), 'USD'],
+  ['multi_choice', { type: 'multi_choice', options: ['red', 'green', 'blue'] }, async () => (await page.getByLabel('blue').check(), page.getByLabel('red').check()), ['red', 'blue']],
+  ['date', { type: 'date' }, async () => page.getByLabel('Your answer').fill('1969-07-20'), '1969-07-20'],
+  ['file', { type: 'file' }, async () => page.getByLabel('Your answer').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') }), { name: 'notes.txt', media_type: 'text/plain', content_base64: 'aGVsbG8=' }],
+]
+for (const [name, input, fill, answer] of questions) {
+  test(`Q3 D7 H6 a question is answered: ${name}`, async () => {
+    const request = await agent.propose({ kind: 'input', input: { question: `A ${name}?`, ...input } })
+    await appear(request)
+    await page.getByRole('button', { name: 'Answer', exact: true }).click()
+    await page.getByText('An answer is needed.').waitFor()
+    await fill()
+    await page.getByRole('button', { name: 'Answer', exact: true }).click()
+    const now = await settled(request)
+    assert.equal(now.outcome, 'answered')
+    assert.deepEqual(now.decision.answer, answer)
+  })
+}
+
+test('Q3 wrong answers stay on the page and say why', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'How many?', type: 'number', min: 1, max: 10 } })
+  await appear(request)
+  await page.getByLabel('Your answer').fill('11')
+  await page.keyboard.press('Enter')
+  await page.getByText('Must be at most 10.').waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByLabel('Your answer').fill('10')
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.answer, 10)
+})
+
+test('Q3 an optional question may stay without an answer', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'Anything else?', required: false } })
+  await appear(request)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  const now = await settled(request)
+  assert.equal(now.outcome, 'answered')
+  assert.equal(now.decision.answer, null)
+})
+
+test('D2 a reason is demanded where the gate says so', async () => {
+  const request = await proposals.action({ requirement: { reason_required: true } })
+  await appear(request)
+  await page.keyboard.press('r')
+  await page.keyboard.press('Enter')
+  assert.ok(await page.getByRole('button', { name: 'Reject', exact: true }).isDisabled())
+  await page.keyboard.type('twice already')
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.reason, 'twice already')
+})
+
+test('D9 high risk warns first, and a second press releases', async () => {
+  const request = await proposals.action({ risk: { level: 'high', consequences: ['The money is gone.'] } })
+  await appear(request)
+  await page.keyboard.press('a')
+  await page.getByText('High risk: look once more').waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.keyboard.press('a')
+  assert.equal((await settled(request)).outcome, 'approved')
+})
+
+test('D9 critical needs the code of exactly this content', async () => {
+  const request = await proposals.action({ risk: 'critical' })
+  await appear(request)
+  await page.keyboard.press('a')
+  const code = await page.locator('label b').innerText()
+  assert.match(code, /^\d{4}$/)
+  await page.keyboard.type(code === '0000' ? '1111' : '0000')
+  await page.keyboard.press('Enter')
+  assert.ok(await page.getByRole('button', { name: 'Approve now' }).isDisabled())
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByRole('textbox', { name: /Type/ }).fill(code)
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).outcome, 'approved')
+})
+
+test('D10 two people are needed: my vote counts, and it waits for the other', async () => {
+  const request = await proposals.action({ requirement: { lines: [{ quorum: 2 }] } })
+  await appear(request)
+  await page.keyboard.press('a')
+  await page.getByText('your vote counts; one more person is needed').waitFor()
+  await page.getByText('waits for others').waitFor()
+  assert.equal((await agent.read(request)).votes[0].by, 'ann')
+  await server.admin.decide(request, 'approve')
+  assert.equal((await settled(request)).outcome, 'approved')
+  await gone(request)
+})
+
+test('T1 a deadline can be prolonged from the page', async () => {
+  const request = await proposals.action({ timeout_s: 60 })
+  await appear(request)
+  await page.keyboard.press('+')
+  await eventually('it has five more minutes', async () => Date.parse((await agent.read(request)).expires_at) > Date.parse(request.expires_at) + 299_000)
+  await ann.decide(request, 'reject')
+})
+
+test('U4 it says how a request differs from what was approved today', async () => {
+  const past = await agent.act('pay', { to: 'Acme', amount: 24 })
+  await ann.decide(past, 'approve')
+  const request = await agent.act('pay', { to: 'Acme', amount: 240 })
+  await appear(request)
+  await page.getByText('Same as the one approved today except in 1 value:').waitFor()
+  assert.equal(await page.locator('del').innerText(), '24')
+  assert.equal(await page.locator('ins').innerText(), '240')
+  await ann.decide(request, 'reject')
+})
+
+test('Q6 context, the agent’s own words and the rule are on the screen, each labelled', async () => {
+  const request = await agent.propose({
+    action: { tool: 'send_mail', arguments: { to: 'a@example.com' }, description: 'Tells the customer.', expected_outcome: 'They know.' },
+    context: { user_prompt: 'Where is my parcel?', conversation_summary: 'Long story.', steps_completed: ['looked it up'], current_reasoning: 'They asked.', extra: { ticket: 7 } },
+  })
+  await appear(request)
+  for (const text of ['billing-bot says', 'Tells the customer.', 'They know.', 'They asked.', 'Where is my parcel?', 'Long story.', 'looked it up', 'ticket']) await page.getByText(text, { exact: true }).first().waitFor()
+  await page.getByText('Why this waits, and who decides').click()
+  await page.getByText(/hold/).first().waitFor()
+  await ann.decide(request, 'reject')
+})
