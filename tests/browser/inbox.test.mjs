@@ -337,6 +337,14 @@ test('X1 a session that ends leads to the sign-in, and back to the same request'
   assert.equal(carol.name, 'carol')
 })
 
+test('X1 an idle page notices that its session has ended', async () => {
+  await server.person('dora')
+  const window = await open(server, 'dora')
+  await server.admin.post('/v1/users/dora/disable')
+  await window.getByText('Your session has ended.').waitFor({ timeout: 30_000 })
+  await window.context().close()
+})
+
 test('X1 auditors see everything and are offered no decision', async () => {
   await server.person('otto', { role: 'auditor' })
   const window = await open(server, 'otto')
@@ -408,4 +416,17 @@ test('H6 an admin makes people, links and keys, and ends them', async () => {
   await eventually('the key is dead', async () => (await fetch(`${server.url}/v1/me`, { headers: { Authorization: `Bearer ${key}` } })).status === 401)
   await assertClean(window)
   await window.context().close()
+})
+
+test('H6 a link to one request opens that one, whatever else waits', async () => {
+  const made = await distinct(4)
+  for (const request of made) {
+    await page.goto(`${server.page_url}/r/${request.id}`)
+    await page.locator(`[data-request="${request.id}"]`).waitFor()
+    await page.waitForTimeout(400)
+    assert.equal(new URL(page.url()).pathname, `/r/${request.id}`)
+    assert.equal(await rowOf(page, request).getAttribute('aria-selected'), 'true')
+  }
+  await page.goto(`${server.page_url}/r/req_00000000000000000000000000`)
+  await page.getByText('There is no such request').waitFor()
 })

@@ -7,6 +7,7 @@ import { SignInScreen } from './sign_in/sign_in_screen'
 import { startInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
 import { useMe, useSession } from './state/session'
+import { visibleText } from './model/marked_text'
 import { ChartIcon, GearIcon, HistoryIcon, InboxIcon, Mark, PeopleIcon, PlugIcon } from './ui/icons'
 import { Dialog, Spinner } from './ui/parts'
 import { Notices } from './ui/notices'
@@ -115,7 +116,7 @@ function Shell() {
         <div className="ml-auto flex items-center gap-4">
           <Connection />
           <span className="hidden text-[0.875rem] text-soft md:block">
-            {me.name} <span className="text-faint">· {me.role}</span>
+            {visibleText(me.name)} <span className="text-faint">· {me.role}</span>
           </span>
           <button type="button" className="btn btn-quiet hidden px-2 text-faint lg:inline-flex" aria-label="Keys" onClick={() => showKeys(true)}>
             <kbd className="key">?</kbd>

@@ -94,7 +94,7 @@ export default function HistoryScreen() {
     </div>
   )
   return (
-    <main id="main" className="min-h-0 flex-1 overflow-y-auto">
+    <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
         <PageHead title="History" />
         <button type="button" className="btn mb-4 md:hidden" aria-expanded={shows_filters} onClick={() => showFilters(!shows_filters)}>

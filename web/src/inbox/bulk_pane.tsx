@@ -65,7 +65,7 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
   }
   return (
     <article className="flex min-h-0 flex-1 flex-col" aria-label={title}>
-      <div tabIndex={0} role="region" aria-label="Requests to decide together" className="min-h-0 flex-1 overflow-auto focus-visible:-outline-offset-2">
+      <div tabIndex={0} role="region" aria-label="Requests to decide together" className="relative min-h-0 flex-1 overflow-auto focus-visible:-outline-offset-2">
         <div className="mx-auto max-w-[64rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
           {back}
           <h1 className="foreign text-[1.4375rem] leading-8 tracking-[-0.01em]">
@@ -132,8 +132,9 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
                       {reason_not ? (
                         <span className="text-faint">{visibleText(reason_not)}</span>
                       ) : (
-                        <button type="button" aria-pressed={stance === 'veto'} aria-label={`Veto row ${i + 1}`} className={`btn min-h-10 px-3 sm:min-h-8 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => put(request.id, stance === 'veto' ? 'take' : 'veto')}>
+                        <button type="button" aria-pressed={stance === 'veto'} className={`btn min-h-10 px-3 sm:min-h-8 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => put(request.id, stance === 'veto' ? 'take' : 'veto')}>
                           {stance === 'veto' ? 'Vetoed' : 'Veto'}
+                          <span className="sr-only"> row {i + 1}</span>
                         </button>
                       )}
                       <button type="button" className="btn btn-quiet ml-1 hidden min-h-8 px-2 sm:inline-flex" aria-label={`Open row ${i + 1}`} onClick={() => onOpen(request.id)}>

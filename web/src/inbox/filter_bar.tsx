@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { isFiltering, no_filter, type Filter } from '../model/filter'
+import { visibleText } from '../model/marked_text'
 import { kinds, kindWord, risks } from '../model/words'
 import { useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
@@ -45,7 +46,7 @@ export function FilterBar({ filter, onChange }: Props) {
   const [text, setText] = useState(filter.text)
   useEffect(() => setText(filter.text), [filter.text])
   useKeys({ '/': () => field.current?.focus() })
-  const named = (names: string[]): [string, string][] => names.slice(0, 200).map((name) => [name, name.slice(0, 60)])
+  const named = (names: string[]): [string, string][] => names.slice(0, 200).map((name) => [name, visibleText(name.slice(0, 60))])
   return (
     <div role="search" className="border-b border-line px-3 pb-2.5 pt-3">
       <div className="relative">

@@ -86,7 +86,7 @@ export function VirtualList({ ids, selected, row_height, label, render, onKeyDow
       aria-activedescendant={index >= 0 ? `row-${selected}` : undefined}
       onScroll={measure}
       onKeyDown={onKeyDown}
-      className="min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2"
+      className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2"
     >
       <div role="presentation" className="relative" style={{ height: ids.length * row_height }}>
         {shown.map((i) => (

@@ -85,7 +85,7 @@ function NewKeyForm({ onDone }: { onDone: (shown: Shown) => void }) {
       button="Make the key"
       onSubmit={async () => {
         const made = await client.createKey({ name: name.trim(), role, ...(role === 'agent' && owner.trim() ? { owner: owner.trim() } : {}) })
-        onDone({ title: `The key of ${made.name}`, text: made.key, hint: 'It is shown here and never again.' })
+        onDone({ title: `The key of ${visibleText(made.name)}`, text: made.key, hint: 'It is shown here and never again.' })
       }}
     >
       <Text id="name" label="Name" value={name} onChange={setName} is_required />
@@ -128,14 +128,14 @@ export default function PeopleScreen() {
   const showLink = async (name: string) => {
     const link = await client.createLink(name)
     renew()
-    setOpen({ type: 'secret', shown: { title: `A sign-in link for ${name}`, text: link.url, hint: `It works once, until ${formatMoment(link.expires_at)}. Send it to ${name} and to nobody else.` } })
+    setOpen({ type: 'secret', shown: { title: `A sign-in link for ${visibleText(name)}`, text: link.url, hint: `It works once, until ${formatMoment(link.expires_at)}. Send it to ${visibleText(name)} and to nobody else.` } })
   }
   const attempt = (work: Promise<unknown>) => void work.then(renew).catch((error: unknown) => tell(sentence(error), { tone: 'bad' }))
   const live_keys = (keys.data ?? []).filter((key) => !key.revoked_at)
   const head = 'py-1.5 pr-4 text-left text-[0.8125rem] font-medium text-faint'
   const cell = 'py-2 pr-4 align-baseline'
   return (
-    <main id="main" className="min-h-0 flex-1 overflow-y-auto">
+    <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
         <PageHead title="People and agents">
           <button type="button" className="btn" onClick={() => setOpen({ type: 'person' })}>
@@ -144,7 +144,7 @@ export default function PeopleScreen() {
         </PageHead>
         {(users.error ?? keys.error) && <p role="alert" className="text-no">{sentence(users.error ?? keys.error)}</p>}
         {users.isLoading && <Spinner />}
-        <div tabIndex={0} role="region" aria-label="People and agents" className="overflow-x-auto">
+        <div tabIndex={0} role="region" aria-label="People and agents" className="relative overflow-x-auto">
           <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
             <thead>
               <tr className="border-b border-edge">
@@ -200,7 +200,7 @@ export default function PeopleScreen() {
             New key
           </button>
         </header>
-        <div tabIndex={0} role="region" aria-label="Keys" className="overflow-x-auto">
+        <div tabIndex={0} role="region" aria-label="Keys" className="relative overflow-x-auto">
           <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
             <thead>
               <tr className="border-b border-edge">
@@ -244,7 +244,7 @@ export default function PeopleScreen() {
         </Dialog>
       )}
       {open?.type === 'groups' && (
-        <Dialog title={`Groups of ${open.user.name}`} onClose={close}>
+        <Dialog title={`Groups of ${visibleText(open.user.name)}`} onClose={close}>
           <Groups user={open.user} onDone={done} />
         </Dialog>
       )}
@@ -258,7 +258,7 @@ export default function PeopleScreen() {
         </Dialog>
       )}
       {open?.type === 'revoke' && (
-        <Dialog title={`Revoke the key of ${open.key.name}?`} onClose={close}>
+        <Dialog title={`Revoke the key of ${visibleText(open.key.name)}?`} onClose={close}>
           <Form
             button="Revoke"
             onSubmit={async () => {
@@ -271,7 +271,7 @@ export default function PeopleScreen() {
         </Dialog>
       )}
       {open?.type === 'disable' && (
-        <Dialog title={`Disable ${open.user.name}?`} onClose={close}>
+        <Dialog title={`Disable ${visibleText(open.user.name)}?`} onClose={close}>
           <Form
             button="Disable"
             onSubmit={async () => {
@@ -279,7 +279,7 @@ export default function PeopleScreen() {
               done()
             }}
           >
-            <p className="m-0">Keys and sessions of {open.user.name} stop working at once. You can enable them again later.</p>
+            <p className="m-0">Keys and sessions of {visibleText(open.user.name)} stop working at once. You can enable them again later.</p>
           </Form>
         </Dialog>
       )}

@@ -1,6 +1,7 @@
 // The six kinds of question.
 import { useId, useState } from 'react'
 import { file_bytes_max, type Draft } from '../model/answer'
+import { visibleText } from '../model/marked_text'
 import { SafeText } from '../ui/safe_text'
 import type { Input } from '../wire'
 
@@ -38,7 +39,7 @@ function FileField({ draft, onChange, id }: { draft: Draft; onChange: Props['onC
   const take = async (file: File | undefined) => {
     if (!file) return onChange({ ...draft, file: null })
     if (file.size > file_bytes_max) {
-      setProblem(`${file.name} has ${Math.ceil(file.size / 1024)} KiB; at most ${file_bytes_max / 1024} KiB can be sent.`)
+      setProblem(`${visibleText(file.name)} has ${Math.ceil(file.size / 1024)} KiB; at most ${file_bytes_max / 1024} KiB can be sent.`)
       return onChange({ ...draft, file: null })
     }
     setProblem(null)
@@ -71,7 +72,7 @@ export function AnswerForm(props: Props) {
     'aria-invalid': error !== null,
     'aria-describedby': `${id}-hint`,
     'data-answer': true,
-    placeholder: input.placeholder ?? '',
+    placeholder: visibleText(input.placeholder ?? ''),
   }
   const text = (event: { target: { value: string } }) => onChange({ ...draft, text: event.target.value })
   let control

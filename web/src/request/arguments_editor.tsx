@@ -2,7 +2,8 @@
 // remove members edits the JSON.
 import { useId, useState } from 'react'
 import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
-import { SafeText } from '../ui/safe_text'
+import { findHidden } from '../model/hidden'
+import { LongText, SafeText } from '../ui/safe_text'
 import type { Json, JsonObject } from '../wire'
 
 type LeafProps = { name: string; value: Json; onChange: (value: Json | undefined) => void }
@@ -60,7 +61,15 @@ function LeafEditor({ name, value, onChange }: LeafProps) {
   return (
     <div className="grid gap-x-4 gap-y-1 sm:grid-cols-[minmax(6rem,12rem)_1fr]">
       {label}
-      <div className="min-w-0">{control}</div>
+      <div className="min-w-0">
+        {control}
+        {/* A field cannot show what is hidden in it. */}
+        {typeof value === 'string' && findHidden(value).length > 0 && (
+          <p className="foreign m-0 mt-1 font-mono text-[0.8125rem] text-soft">
+            <LongText text={value} />
+          </p>
+        )}
+      </div>
     </div>
   )
 }

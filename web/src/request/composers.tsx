@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { client } from '../client'
 import { codeOf } from '../model/code'
+import { visibleText } from '../model/marked_text'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
 import { useInbox } from '../state/inbox'
 import { WarnIcon } from '../ui/icons'
@@ -147,7 +148,7 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
       <p className="mb-2 mt-0 flex items-start gap-2 text-no">
         <WarnIcon />
         <span>
-          {request.agent} is told to do nothing further{request.session ? ` in session ${request.session.slice(0, 60)}` : ''}.
+          {visibleText(request.agent)} is told to do nothing further{request.session ? ` in session ${visibleText(request.session.slice(0, 60))}` : ''}.
           {others > 0 && ` ${plural(others, 'other waiting request')} of it will end too.`}
         </span>
       </p>
@@ -186,7 +187,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
               <optgroup label="Groups">
                 {groups.map((group) => (
                   <option key={group} value={`group:${group}`}>
-                    {group}
+                    {visibleText(group)}
                   </option>
                 ))}
               </optgroup>
@@ -194,7 +195,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
             <optgroup label="People">
               {people.map((user) => (
                 <option key={user.id} value={user.name}>
-                  {user.name}
+                  {visibleText(user.name)}
                 </option>
               ))}
             </optgroup>

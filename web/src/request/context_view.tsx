@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { client } from '../client'
 import { whoDecides } from '../model/authority'
 import { likenessOf } from '../model/likeness'
+import { visibleText } from '../model/marked_text'
 import { eventWord, plural } from '../model/words'
 import { formatMoment } from '../model/time'
 import { JsonView } from '../ui/json_view'
@@ -32,7 +33,7 @@ export function LikenessLine({ request }: { request: Request }) {
     <Section title="Compared with before">
       {differences.length === 0 ? (
         <p className="m-0">
-          Exactly the same as {times}, by {likeness.latest.decision?.by ?? 'policy'}.
+          Exactly the same as {times}, by {visibleText(likeness.latest.decision?.by ?? 'policy')}.
         </p>
       ) : (
         <>
@@ -56,7 +57,7 @@ export function AgentSays({ request }: { request: Request }) {
   if (typeof reasoning === 'string' && reasoning) says.push(['Why now', reasoning])
   if (says.length === 0 && action?.estimated_cost == null) return null
   return (
-    <Section title={`${agent} says`}>
+    <Section title={`${visibleText(agent)} says`}>
       <div className="border-l-2 border-line pl-4">
         {says.map(([label, text]) => (
           <div key={label} className="mb-2 last:mb-0">

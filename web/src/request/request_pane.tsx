@@ -7,6 +7,7 @@ import { decidingWord, isPlainCall, kindWord, plural, timeoutWord, titleOf } fro
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
+import { useNow } from '../state/clock'
 import { whoDecided } from '../state/decide'
 import { accept, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
@@ -74,6 +75,17 @@ function WhoAndWhen({ request }: { request: Request }) {
   )
 }
 
+/** Tells screen readers twice that time runs out, and not every second. */
+function TimeWarning({ request }: { request: Request }) {
+  const left = Date.parse(request.expires_at) - useNow()
+  const word = left <= 0 || left > 60_000 ? '' : left > 20_000 ? 'Less than a minute left.' : 'Less than 20 seconds left. Press plus for five more minutes.'
+  return (
+    <span role="status" className="sr-only">
+      {word}
+    </span>
+  )
+}
+
 /** How it ended, or what somebody changed while it waits. */
 function Standing({ request }: { request: Request }) {
   if (request.state === 'pending') {
@@ -82,7 +94,7 @@ function Standing({ request }: { request: Request }) {
     const by = request.votes.findLast((vote) => vote.decision === 'modify')?.by
     return (
       <div className="mt-4 rounded-lg bg-medium-wash px-4 py-3">
-        <p className="m-0 mb-2 font-medium">{by ? `${by} changed this.` : 'This was changed by a person.'} What stands now:</p>
+        <p className="m-0 mb-2 font-medium">{by ? `${visibleText(by)} changed this.` : 'This was changed by a person.'} What stands now:</p>
         <ChangeList changes={changes(request.proposed, current)} />
       </div>
     )
@@ -92,7 +104,7 @@ function Standing({ request }: { request: Request }) {
   return (
     <div className="mt-4 rounded-lg border border-line px-4 py-3">
       <p className="m-0">
-        {outcome && <OutcomeTag outcome={outcome} />} <span className="text-soft">· {whoDecided(request)}</span>
+        {outcome && <OutcomeTag outcome={outcome} />} <span className="text-soft">· {visibleText(whoDecided(request))}</span>
       </p>
       {words && (
         <p className="foreign m-0 mt-1">
@@ -293,13 +305,14 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
   const missing = missingVotes(request)
 
   return (
-    <article className="flex min-h-0 flex-1 flex-col" aria-label="Request">
-      <div tabIndex={0} role="region" aria-label="What is asked" className="min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
+    <article className="flex min-h-0 flex-1 flex-col" aria-label="Request" data-request={request.id}>
+      <div tabIndex={0} role="region" aria-label="What is asked" className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
         <div className="mx-auto max-w-[52rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
           {back}
           <RiskLine request={request} />
           <Headline request={request} />
           <WhoAndWhen request={request} />
+          {request.state === 'pending' && <TimeWarning request={request} />}
           <Standing request={request} />
           {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (
             <ul className={`m-0 mt-4 list-none rounded-lg px-4 py-3 ${level === 'critical' ? 'bg-critical-wash' : 'bg-high-wash'}`}>
@@ -369,7 +382,7 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
               Go on <Key name="j" />
             </button>
             <span role="status" className="foreign text-soft">
-              {whoDecided(request)}
+              {visibleText(whoDecided(request))}
             </span>
           </div>
         </footer>
@@ -397,7 +410,7 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
                 <Spinner /> {decidingWord[deciding]}…
               </p>
             ) : why_not ? (
-              <p className="m-0 flex min-h-11 items-center text-soft">You cannot decide this: {why_not}.</p>
+              <p className="m-0 flex min-h-11 items-center text-soft">You cannot decide this: {visibleText(why_not)}.</p>
             ) : is_offline ? (
               <p className="m-0 flex min-h-11 items-center text-soft">No connection: what you see may be old, so deciding waits until it is back.</p>
             ) : (
@@ -437,7 +450,7 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
                       />
                       <span className="ml-auto hidden text-right text-[0.8125rem] text-faint md:block">
                         {has_voted ? 'You have voted. ' : ''}
-                        {missing > 1 ? `${missing} people needed` : request.requirement.lines.some((line) => line.group || line.people) ? whoDecides(request) : ''}
+                        {missing > 1 ? `${missing} people needed` : request.requirement.lines.some((line) => line.group || line.people) ? visibleText(whoDecides(request)) : ''}
                       </span>
                     </>
                   )}

@@ -1,6 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { client } from '../client'
 import { sentence } from '../errors'
+import { visibleText } from '../model/marked_text'
 import { signOut, useMe } from '../state/session'
 import { useSettings, type Theme } from '../state/settings'
 import { tell } from '../state/notices'
@@ -78,7 +79,7 @@ export default function SettingsScreen() {
   const me = useMe()
   const { theme, shortcuts, compact, grouping, change } = useSettings()
   return (
-    <main id="main" className="min-h-0 flex-1 overflow-y-auto">
+    <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-3xl px-5 py-8 md:px-8">
         <PageHead title="Settings" />
         <Block title="Appearance">
@@ -109,8 +110,8 @@ export default function SettingsScreen() {
         </Block>
         <Block title="You">
           <p className="m-0 mb-3">
-            {me.name}, {me.role}
-            {me.groups.length > 0 && <span className="text-soft"> in {me.groups.join(', ')}</span>}
+            {visibleText(me.name)}, {me.role}
+            {me.groups.length > 0 && <span className="text-soft"> in {visibleText(me.groups.join(', '))}</span>}
           </p>
           <button type="button" className="btn" onClick={() => void signOut()}>
             Sign out

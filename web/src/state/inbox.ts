@@ -121,11 +121,19 @@ function onEvent(event: Event): void {
   accept(event.request)
 }
 
+function onState(connection: StreamState): void {
+  set({ connection })
+  // A stream does not say why it ended. If the session is over, this call finds out.
+  if (connection === 'lost') void client.me().catch(() => undefined)
+}
+
 let started: Stream | null = null
 
 export function startInbox(): () => void {
-  set(fresh)
-  started = new Stream({ onEvent, onState: (connection) => set({ connection }), onGap: () => void reload() })
+  // The cursor stays: the address may have set it before anything was read.
+  set({ ...fresh, selected: get().selected })
+  settled.clear()
+  started = new Stream({ onEvent, onState, onGap: () => void reload() })
   // Whoever follows another tab's stream hears of no gap; what waits must be read all the same.
   const timer = setTimeout(() => !loading && void reload(), 300)
   return () => {

@@ -101,7 +101,7 @@ export default function StatsScreen() {
   const median = medianOf(spans)
   const numbers = stats.data
   return (
-    <main id="main" className="min-h-0 flex-1 overflow-y-auto">
+    <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
         <PageHead title="Statistics" />
         {stats.error && <p role="alert" className="text-no">{sentence(stats.error)}</p>}

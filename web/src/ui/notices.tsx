@@ -1,4 +1,5 @@
 import { Link } from 'wouter'
+import { visibleText } from '../model/marked_text'
 import { dismiss, useNotices } from '../state/notices'
 import { CloseIcon } from './icons'
 
@@ -11,7 +12,7 @@ export function Notices() {
     <div role="status" aria-live="polite" className="pointer-events-none fixed inset-x-3 bottom-36 z-40 flex flex-col items-center gap-2 md:bottom-6 md:left-6 md:right-auto md:w-[24rem] md:items-stretch">
       {notices.map((notice) => (
         <div key={notice.id} className={`rising pointer-events-auto flex w-full max-w-md items-start gap-3 rounded-lg border bg-sheet px-3.5 py-2.5 text-[0.875rem] shadow-lg ${tones[notice.tone]}`}>
-          <span className="foreign flex-1">{notice.text}</span>
+          <span className="foreign flex-1">{visibleText(notice.text)}</span>
           {notice.request && (
             <Link href={`/r/${notice.request}`} className="btn-link shrink-0" onClick={() => dismiss(notice.id)}>
               Look

@@ -1,0 +1,190 @@
+// Everybody can use it: axe finds nothing on any page in any state, light or dark, desk or phone; zoomed to 200 % nothing
+// is cut off; a phone held in one hand reaches the decision.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { axe_source, closeBrowser, devices, eventually, open, rowOf, Server, show } from './harness.mjs'
+import { fillDemo } from './demo.mjs'
+
+let server, made, billing, ann
+before(async () => {
+  server = await new Server().start()
+  made = await fillDemo(server)
+  billing = await server.agent('other-bot')
+  ann = server.admin
+})
+after(async () => {
+  await closeBrowser()
+  await server.stop()
+})
+
+async function check(page, where) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.addScriptTag({ content: axe_source })
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
+  const told = found.violations.map((violation) => `${violation.id}: ${violation.help}\n    ${violation.nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('\n    ')}`)
+  assert.deepEqual(told, [], where)
+}
+
+const phone = { ...devices['iPhone 13'], defaultBrowserType: undefined }
+// axe is injected into the page, which its policy forbids to everybody else.
+const variants = [
+  ['light', { colorScheme: 'light', bypassCSP: true }], ['dark', { colorScheme: 'dark', bypassCSP: true }],
+  ['phone light', { ...phone, colorScheme: 'light', bypassCSP: true }], ['phone dark', { ...phone, colorScheme: 'dark', bypassCSP: true }],
+]
+for (const [name, options] of variants) {
+  const is_phone = name.startsWith('phone')
+  test(`H6 axe finds nothing: inbox and decisions, ${name}`, async () => {
+    const page = await open(server, 'ann', options)
+    const back = async () => is_phone && page.getByRole('button', { name: 'Inbox' }).click()
+    await rowOf(page, made.shell).waitFor()
+    await check(page, 'list')
+    for (const kind of ['shell', 'refund', 'release', 'plan', 'question', 'confirmation', 'answer', 'odd']) {
+      await show(page, made[kind])
+      for (const summary of await page.locator('summary').all()) await summary.click()
+      await check(page, kind)
+      await back()
+    }
+    await show(page, made.refund)
+    for (const [item, label] of [['Modify', 'Change what will run'], ['Defer: try another way', 'Defer'], ['Escalate to others', 'Escalate'], ['Abort the whole run', 'Abort']]) {
+      await page.getByRole('button', { name: 'More decisions' }).click()
+      await check(page, 'menu')
+      await page.getByRole('listitem').getByRole('button', { name: item }).click()
+      await page.getByText(label).first().waitFor()
+      await check(page, item)
+      await page.getByRole('button', { name: 'Back' }).click()
+    }
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await check(page, 'reject')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await back()
+    await show(page, made.shell)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    if (await page.getByText('There is more to read').count()) await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('Critical: confirm what you release').waitFor()
+    await check(page, 'critical')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await back()
+    await page.locator('[id^="row-group"]').click()
+    await page.getByRole('button', { name: 'Veto row 2' }).click()
+    await check(page, 'group')
+    await page.context().close()
+  })
+
+  test(`H6 axe finds nothing: the other screens, ${name}`, async () => {
+    const page = await open(server, 'admin', options)
+    for (const [path, text] of [['history', 'billing-bot'], ['stats', 'By tool'], ['people', 'billing-bot'], ['settings', 'Sign out']]) {
+      await page.goto(`${server.page_url}/${path}`)
+      await page.getByText(text).first().waitFor()
+      await check(page, path)
+    }
+    await page.goto(`${server.page_url}/people`)
+    await page.getByRole('button', { name: 'New person' }).click()
+    await check(page, 'dialog')
+    await page.goto(`${server.page_url}/r/${(await server.admin.get('/v1/requests?outcome=modified')).requests[0].id}`)
+    await page.getByText('The agent was told').waitFor()
+    await check(page, 'settled')
+    if (!is_phone) {
+      await page.goto(server.page_url)
+      await page.getByRole('button', { name: 'Keys' }).click()
+      await check(page, 'keys')
+    }
+    await page.context().close()
+    const guest = await open(server, null, options)
+    await guest.goto(server.page_url)
+    await guest.getByLabel('Name').waitFor()
+    await check(guest, 'sign-in')
+    await guest.goto(await server.link('ann'))
+    await guest.getByRole('button', { name: 'Sign in' }).waitFor()
+    await check(guest, 'sign-in by link')
+    await guest.context().close()
+  })
+}
+
+test('H6 the empty inbox teaches, and axe finds nothing there', async () => {
+  const fresh = await new Server().start()
+  const page = await open(fresh, 'admin', { bypassCSP: true })
+  await page.getByText('Nothing needs you').waitFor()
+  assert.match(await page.locator('pre').innerText(), new RegExp(`curl ${fresh.page_url}/v1/requests`))
+  await check(page, 'empty')
+  const agent = await fresh.agent('first-bot')
+  const request = await agent.act('process_refund', { orderId: '1234', amount: 24 })
+  await rowOf(page, request).waitFor()
+  await page.context().close()
+  await fresh.stop()
+})
+
+test('H6 a phone in one hand: from the list to the decision in two taps', async () => {
+  const page = await open(server, 'ann', phone)
+  const request = await billing.act('quick', { amount: 1 })
+  await rowOf(page, request).tap()
+  const button = page.getByRole('button', { name: 'Approve' })
+  await page.waitForTimeout(450)
+  const box = await button.boundingBox()
+  assert.ok(box.height >= 44, 'large enough for a thumb')
+  assert.ok(box.y > page.viewportSize().height * 0.75, 'where the thumb is')
+  await button.tap()
+  await eventually('it is approved', async () => (await billing.read(request)).outcome === 'approved')
+  await page.getByText(/quick: approved/).waitFor()
+  await rowOf(page, made.refund).waitFor()
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true)
+  await page.context().close()
+})
+
+test('H6 a phone selects several and decides them together', async () => {
+  const page = await open(server, 'ann', phone)
+  const some = [await billing.act('alpha', {}), await billing.act('beta', {})]
+  await page.getByRole('button', { name: 'Select' }).tap()
+  for (const request of some) {
+    await rowOf(page, request).scrollIntoViewIfNeeded()
+    await rowOf(page, request).tap()
+  }
+  await page.getByRole('button', { name: 'Decide 2 selected' }).tap()
+  await page.waitForTimeout(450)
+  await page.getByRole('button', { name: 'Approve 2' }).tap()
+  await page.getByRole('button', { name: 'Yes, approve 2' }).tap()
+  for (const request of some) await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
+  await page.context().close()
+})
+
+for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['320 pixels', { width: 320, height: 640 }]]) {
+  test(`H6 nothing is cut off at ${what}`, async () => {
+    const page = await open(server, 'admin', { viewport })
+    for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.question.id}`, 'history', 'stats', 'people', 'settings']) {
+      await page.goto(`${server.page_url}/${path}`)
+      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
+      await page.waitForTimeout(250)
+      const [wide, has_bar] = await page.evaluate(() => [document.documentElement.scrollWidth - innerWidth, [...document.querySelectorAll('article footer button')].every((button) => button.getBoundingClientRect().right <= innerWidth + 1)])
+      assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`)
+      assert.ok(has_bar, `${path}: the bar fits`)
+    }
+    await page.context().close()
+  })
+}
+
+test('U2 10,000 wait: a key press is painted within 100 ms', { timeout: 300_000 }, async () => {
+  const large = await new Server(['--pending-max', '20000']).start()
+  const agent = await large.agent('busy-bot')
+  for (let batch = 0; batch < 100; ++batch) {
+    const requests = Array.from({ length: 100 }, (_, i) => ({ timeout_s: 3600 + batch, risk: ['low', 'medium', 'high'][i % 3], action: { tool: `tool_${(batch * 100 + i) % 997}`, arguments: { i: batch * 100 + i, [`k${batch}_${i}`]: 1 } } }))
+    await agent.post('/v1/batches', { requests })
+  }
+  const page = await open(large, 'admin')
+  await page.getByText('10,000 waiting').waitFor({ timeout: 60_000 })
+  assert.ok((await page.locator('[role=option]').count()) < 60, 'only what is seen exists')
+  await page.locator('#requests').focus()
+  await page.waitForTimeout(500)
+  const times = await page.evaluate(async () => {
+    const found = []
+    for (let i = 0; i < 60; ++i) {
+      const start = performance.now()
+      document.getElementById('requests').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }))
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+      found.push(performance.now() - start)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+    }
+    return found.sort((a, b) => a - b)
+  })
+  console.log(`      key to paint with 10,000 waiting: median ${times[30].toFixed(0)} ms, p95 ${times[57].toFixed(0)} ms`)
+  assert.ok(times[57] < 100, `p95 is ${times[57]} ms`)
+  await page.context().close()
+  await large.stop()
+})

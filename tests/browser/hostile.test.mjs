@@ -1,0 +1,232 @@
+// Whatever an agent writes, anywhere: no script runs, nothing is fetched, nothing stays hidden, the layout holds.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { assertClean, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { all, hidden, markup, odd } from './hostile_strings.mjs'
+
+let server, agent, ann, page
+const foreign = []
+before(async () => {
+  server = await new Server(['--pending-max', '100000']).start()
+  agent = await server.agent('billing-bot')
+  ann = await server.person('ann')
+  page = await open(server, 'ann')
+  await prefer(page, { grouping: false })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(server.page_url)) foreign.push(request.url())
+  })
+})
+after(async () => {
+  await closeBrowser()
+  await server.stop()
+})
+
+/** Looks at the whole page as a person's eye and a browser's parser would. */
+async function inspect(where) {
+  const found = await page.evaluate(() => {
+    const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f]/u
+    const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
+    const wrong = []
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node instanceof Text) {
+        if (invisible.test(node.data.replace(emoji, ''))) wrong.push(`hidden character in the text ${JSON.stringify(node.data.slice(0, 80))}`)
+        continue
+      }
+      if (/^(SCRIPT|IFRAME|IMG|OBJECT|EMBED|LINK|STYLE|BASE|META|VIDEO|AUDIO|TEMPLATE|MARQUEE|FORM|FRAME|SOURCE|PICTURE|PLAINTEXT)$/i.test(node.tagName) && node.tagName !== 'SCRIPT') wrong.push(`an element <${node.tagName}>`)
+      if (node.tagName === 'SCRIPT' && node.closest('#root')) wrong.push('a script inside the page')
+      for (const attribute of node.attributes) {
+        if (/^on/i.test(attribute.name)) wrong.push(`a handler ${attribute.name}`)
+        if (/^(href|src|action|formaction)$/i.test(attribute.name) && !/^[/#]/.test(attribute.value)) wrong.push(`${attribute.name}=${attribute.value}`)
+        if (!/^(value|id|href|aria-activedescendant)$/.test(attribute.name) && invisible.test(attribute.value.replace(emoji, ''))) wrong.push(`hidden character in ${attribute.name}`)
+      }
+    }
+    if (globalThis.pwned) wrong.push('a script ran')
+    if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`)
+    const bar = document.querySelector('article footer')?.getBoundingClientRect()
+    if (bar && (bar.bottom > innerHeight + 1 || bar.right > innerWidth + 1 || bar.height > innerHeight * 0.6)) wrong.push('the decision bar left the window')
+    return wrong
+  })
+  assert.deepEqual(found, [], where)
+  assert.deepEqual(foreign, [], `${where}: fetched from elsewhere`)
+  await assertClean(page)
+}
+
+const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
+const named = (list) => Object.fromEntries(list.map((text, i) => [`v${i}`, text]))
+const line = (text) => [...text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')].slice(0, 45).join('') || 'x'
+const prose = (text) => text || 'x'
+
+/** By the address, without loading the page again: the name of a row may itself be anything. */
+async function visit(request) {
+  await page.evaluate((path) => {
+    history.pushState(null, '', path)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, `/r/${request.id}`)
+  await page.locator(`[data-request="${request.id}"]`).waitFor()
+}
+
+async function look(request, where) {
+  await visit(request)
+  for (const summary of await page.locator('summary').all()) await summary.click()
+  await inspect(where)
+  await ann.decide(request, 'reject')
+}
+
+test(`H6 ${all.length} hostile strings as arguments are inert and visible`, async () => {
+  assert.ok(markup.length >= 130 && all.length >= 500)
+  for (const [i, part] of chunks(all, 55).entries()) {
+    const request = await agent.act('tool', named(part))
+    await look(request, `arguments ${i}`)
+  }
+})
+
+test('H6 hostile strings as names of arguments, and deep inside', async () => {
+  for (const [i, part] of chunks(all.filter((text) => text.length < 300), 55).entries()) {
+    const value = Object.fromEntries(part.map((text) => [text, { [text]: [text, { deep: text }] }]))
+    await look(await agent.act('tool', value), `names ${i}`)
+  }
+})
+
+test('H6 hostile strings in every other field of every kind', async () => {
+  const picks = [...markup.filter((_, i) => i % 6 === 0), ...hidden.filter((_, i) => i % 9 === 0).map((one) => one.text), ...odd.filter((_, i) => i % 17 === 0)]
+  for (const text of picks) {
+    const shared = {
+      session: line(text), thread: line(text), task: line(text), user: line(text), metadata: { [line(text)]: text }, suggested: text,
+      risk: { level: 'high', factors: [prose(text)], consequences: [prose(text)] },
+      context: { user_prompt: text, task_description: text, conversation_summary: text, steps_completed: [text], current_reasoning: text, relevant_history: [{ [line(text)]: text }], other: text },
+    }
+    const where = JSON.stringify(text.slice(0, 60))
+    await look(await agent.propose({ ...shared, action: { tool: line(text), arguments: { x: text }, description: text, expected_outcome: text } }), `action ${where}`)
+    await look(await agent.propose({ ...shared, kind: 'plan', plan: { title: prose(text).slice(0, 1900), steps: [{ action: prose(text).slice(0, 1900), description: text, optional: true }] } }), `plan ${where}`)
+    await look(await agent.propose({ ...shared, kind: 'input', input: { question: prose(text), type: 'choice', options: [prose(text).slice(0, 900), 'other'], placeholder: prose(text).slice(0, 1900) } }), `input ${where}`)
+    await look(await agent.propose({ ...shared, kind: 'confirmation', confirmation: { message: prose(text), details: text, confirm_label: line(text), cancel_label: line(text) } }), `confirmation ${where}`)
+    await look(await agent.propose({ ...shared, kind: 'response', response: { text: prose(text), format: 'markdown' } }), `response ${where}`)
+  }
+  await page.goto(`${server.page_url}/history`)
+  await page.getByRole('link', { name: /Rejected/ }).first().waitFor()
+  await inspect('history')
+  await page.goto(`${server.page_url}/stats`)
+  await page.getByRole('heading', { name: 'By tool' }).waitFor()
+  await inspect('statistics')
+})
+
+test('H6 what is hidden becomes visible, each by its number', async () => {
+  for (const part of chunks(hidden, 40)) {
+    const request = await agent.act('tool', named(part.map((one) => one.text)))
+    await visit(request)
+    const text = await page.getByRole('region', { name: 'What is asked' }).innerText()
+    for (const { point } of part) {
+      const shown = point >= 0xe0020 && point <= 0xe007e ? `tags “${String.fromCharCode(point - 0xe0000)}”` : `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
+      assert.ok(text.includes(shown), `${shown} is printed`)
+    }
+    await ann.decide(request, 'reject')
+  }
+})
+
+test('H6 the order of what is shown is the order of what runs', async () => {
+  const request = await agent.act('run', { file: `invoice\u202Efdp.exe`, path: `safe\u2066/etc\u2069` })
+  await visit(request)
+  const boxes = await page.evaluate(() => {
+    const value = [...document.querySelectorAll('dd')].find((one) => one.textContent.includes('invoice'))
+    const range = document.createRange()
+    const walker = document.createTreeWalker(value, NodeFilter.SHOW_TEXT)
+    const lefts = []
+    for (let node = walker.nextNode(); node; node = walker.nextNode())
+      for (let i = 0; i < node.length; ++i) {
+        range.setStart(node, i)
+        range.setEnd(node, i + 1)
+        lefts.push(range.getBoundingClientRect().left)
+      }
+    return lefts
+  })
+  assert.ok(boxes.length > 15)
+  assert.deepEqual(boxes, [...boxes].sort((a, b) => a - b), 'every character stands right of the one before it')
+  await ann.decide(request, 'reject')
+})
+
+test('H6 hostile rows in the list, while searching and in a group', async () => {
+  const made = []
+  for (const text of [...markup.slice(0, 20), ...hidden.slice(20, 40).map((one) => one.text), ...odd.slice(60, 90)]) made.push(await agent.act(line(text), { x: text }))
+  await page.goto(server.page_url)
+  await rowOf(page, made[0]).waitFor({ state: 'attached' })
+  await inspect('list')
+  await page.getByRole('searchbox').fill('script')
+  await inspect('search')
+  for (const request of made) await ann.decide(request, 'reject')
+  await prefer(page, { grouping: true })
+  for (const text of markup.slice(20, 40)) await agent.act('same', { x: text, y: `\u202e${text}` })
+  await page.goto(server.page_url)
+  await page.locator('[id^="row-group"]').click()
+  await page.getByRole('table').waitFor()
+  await inspect('group')
+  await prefer(page, { grouping: false })
+})
+
+test('H6 changing hostile arguments keeps every byte that was not changed', async () => {
+  const request = await agent.act('tool', { keep: 'a\u202eb\u200b', amount: 1, proto: JSON.parse('{"__proto__":{"x":1}}') })
+  await visit(request)
+  await page.waitForTimeout(450)
+  await page.keyboard.press('m')
+  await page.getByLabel('amount').fill('2')
+  await inspect('modify')
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await page.getByText('tool: approved with changes').waitFor()
+  const now = await agent.read(request)
+  assert.equal(JSON.stringify(now.release.arguments), JSON.stringify({ amount: 2, keep: 'a\u202eb\u200b', proto: JSON.parse('{"__proto__":{"x":1}}') }))
+})
+
+test('H6 very large and very deep arguments stay readable', async () => {
+  let deep = 'bottom'
+  for (let i = 0; i < 27; ++i) deep = { [`level${i}`]: deep }
+  const large = await agent.act('large', { text: 'rm -rf / '.repeat(7000), list: Array.from({ length: 3000 }, (_, i) => `item ${i} sudo`), deep })
+  await visit(large)
+  await page.getByText(/more characters, \d+ marked/).first().waitFor()
+  await page.getByText(/more members, [\d,]+ marks/).first().waitFor()
+  await inspect('large')
+  await page.getByText(/more characters/).first().click()
+  await inspect('large, opened')
+  await ann.decide(large, 'reject')
+})
+
+test('H6 secrets are masked until somebody asks to see them', async () => {
+  const request = await agent.act('login', { user: 'ann', password: 'hunter2-hunter2', note: 'use Authorization: Bearer abcdef0123456789' })
+  await visit(request)
+  const region = page.getByRole('region', { name: 'What is asked' })
+  await region.waitFor()
+  assert.doesNotMatch(await region.innerText(), /hunter2|abcdef0123456789/)
+  await region.getByRole('button', { name: 'show', exact: true }).click()
+  assert.match(await region.innerText(), /hunter2-hunter2/)
+  await ann.decide(request, 'reject')
+})
+
+test('X1 another site cannot act for the person, embed the page or read it', async () => {
+  const { createServer } = await import('node:http')
+  const request = await agent.act('target', {})
+  const evil = createServer((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html' })
+    response.end(`<iframe id=frame src="${server.page_url}/r/${request.id}"></iframe>
+      <form id=form method=post enctype="text/plain" target=sink action="${server.page_url}/v1/requests/${request.id}/decision"><input name='{"decision":"approve","x":"' value='"}'></form><iframe name=sink></iframe>
+      <img src="${server.page_url}/v1/requests/${request.id}/decision?decision=approve">`)
+  })
+  await new Promise((resolve) => evil.listen(0, '127.0.0.1', resolve))
+  const window = await page.context().newPage()
+  // Another name for the same machine is another site to the browser.
+  await window.goto(`http://localhost:${evil.address().port}/`)
+  const answers = await window.evaluate(async ([url, id]) => {
+    document.getElementById('form').submit()
+    const attempt = (init) => fetch(`${url}/v1/requests/${id}/decision`, { method: 'POST', credentials: 'include', ...init }).then((answer) => answer.status, () => 'blocked')
+    return [
+      await attempt({ headers: { 'Content-Type': 'application/json', 'X-Holdpoint-CSRF': 'guess' }, body: '{"decision":"approve"}' }),
+      await attempt({ mode: 'no-cors', headers: { 'Content-Type': 'text/plain' }, body: '{"decision":"approve"}' }),
+      await fetch(`${url}/v1/requests/${id}`, { credentials: 'include' }).then((answer) => answer.status, () => 'blocked'),
+      document.getElementById('frame').contentDocument === null,
+    ]
+  }, [server.page_url, request.id])
+  await window.waitForTimeout(300)
+  assert.deepEqual(answers, ['blocked', 0, 'blocked', true])
+  assert.equal((await agent.read(request)).state, 'pending')
+  await window.close()
+  evil.close()
+  await ann.decide(request, 'reject')
+})
