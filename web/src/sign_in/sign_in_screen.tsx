@@ -12,7 +12,7 @@ function takeToken(): string {
   if (location.hash) history.replaceState(null, '', location.pathname)
   return token
 }
-const token = takeToken()
+let token = takeToken()
 
 function Frame({ children }: { children: ReactNode }) {
   return (
@@ -44,6 +44,7 @@ export function SignInScreen() {
   const enter = async (body: Parameters<typeof signIn>[0]) => {
     setBusy(true)
     setError(null)
+    token = ''
     try {
       leaveSignIn()
       await signIn(body)

@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import { visibleText } from '../model/marked_text'
+import { select } from '../state/inbox'
 import { dismiss, useNotices } from '../state/notices'
 import { CloseIcon } from './icons'
 
@@ -14,7 +15,15 @@ export function Notices() {
         <div key={notice.id} className={`rising pointer-events-auto flex w-full max-w-md items-start gap-3 rounded-lg border bg-sheet px-3.5 py-2.5 text-[0.875rem] shadow-lg ${tones[notice.tone]}`}>
           <span className="foreign flex-1">{visibleText(notice.text)}</span>
           {notice.request && (
-            <Link href={`/r/${notice.request}`} className="btn-link shrink-0" onClick={() => dismiss(notice.id)}>
+            <Link
+              href={`/r/${notice.request}`}
+              className="btn-link shrink-0"
+              onClick={() => {
+                // The address may still be that of this very request; the cursor is what counts.
+                select(notice.request!)
+                dismiss(notice.id)
+              }}
+            >
               Look
             </Link>
           )}
