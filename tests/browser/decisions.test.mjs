@@ -277,7 +277,7 @@ test('D10 two people are needed: my vote counts, and it waits for the other', as
   assert.equal((await agent.read(request)).votes[0].by, 'ann')
   await server.admin.decide(request, 'approve')
   assert.equal((await settled(request)).outcome, 'approved')
-  await gone(request)
+  await page.getByText('waits for others').waitFor({ state: 'detached' })
 })
 
 test('T1 a deadline can be prolonged from the page', async () => {

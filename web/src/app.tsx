@@ -1,6 +1,5 @@
 // The frame around every screen: where you are, whether the page is live, who you are.
 import { lazy, Suspense, useEffect, useState, type ComponentType } from 'react'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Link, useLocation, useRoute } from 'wouter'
 import { InboxScreen } from './inbox/inbox_screen'
 import { SignInScreen } from './sign_in/sign_in_screen'
@@ -16,8 +15,6 @@ const HistoryScreen = lazy(() => import('./history/history_screen'))
 const StatsScreen = lazy(() => import('./stats/stats_screen'))
 const PeopleScreen = lazy(() => import('./people/people_screen'))
 const SettingsScreen = lazy(() => import('./settings/settings_screen'))
-
-const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } })
 
 const keys: [string, string][] = [
   ['j k', 'next, previous'], ['g G', 'first, last'], ['o', 'open'], ['/', 'search'], ['space', 'select'], ['⇧A', 'decide the selected or the group'],
@@ -137,5 +134,5 @@ function Shell() {
 
 export function App() {
   const is_in = useSession((session) => session.status === 'signed_in')
-  return <QueryClientProvider client={queries}>{is_in ? <Shell /> : <SignInScreen />}</QueryClientProvider>
+  return is_in ? <Shell /> : <SignInScreen />
 }

@@ -1,5 +1,4 @@
 // Everything that was ever asked, newest first, with filters in the address.
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
 import { client, type ListQuery } from '../client'
@@ -8,9 +7,11 @@ import { visibleText } from '../model/marked_text'
 import { formatMoment, formatSpan } from '../model/time'
 import { kinds, kindWord, outcomes, outcomeWord, risks } from '../model/words'
 import { RiskBars } from '../ui/icons'
+import { useLoad } from '../state/load'
+import { tell } from '../state/notices'
 import { OutcomeTag, PageHead, riskColor, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
-import type { Request } from '../wire'
+import type { Request, RequestList } from '../wire'
 
 const names = ['outcome', 'risk', 'kind', 'agent', 'tool', 'user', 'session'] as const
 
@@ -54,13 +55,24 @@ export default function HistoryScreen() {
   const [, navigate] = useLocation()
   const query = readQuery(search)
   const [shows_filters, showFilters] = useState(search !== '')
-  const { data, error, isLoading, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['history', search],
-    queryFn: ({ pageParam, signal }) => client.list({ ...query, limit: '50', ...(pageParam ? { cursor: pageParam } : {}) }, signal),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-    refetchOnMount: 'always',
-  })
+  const { data: newest, error, is_loading } = useLoad(`history ${search}`, () => client.list({ ...query, limit: '50' }))
+  // Older pages belong to the newest one they were read after; with another filter they are none of it.
+  const [older, setOlder] = useState<{ after: RequestList; requests: Request[]; next_cursor: string | null } | null>(null)
+  const rest = older && older.after === newest ? older : null
+  const next_cursor = rest ? rest.next_cursor : (newest?.next_cursor ?? null)
+  const [is_reading, setReading] = useState(false)
+  const readOlder = async () => {
+    if (!newest || !next_cursor) return
+    setReading(true)
+    try {
+      const page = await client.list({ ...query, limit: '50', cursor: next_cursor })
+      setOlder({ after: newest, requests: [...(rest?.requests ?? []), ...page.requests], next_cursor: page.next_cursor })
+    } catch (caught) {
+      tell(sentence(caught), { tone: 'bad' })
+    } finally {
+      setReading(false)
+    }
+  }
   const put = (name: string, value: string) => {
     const next = new URLSearchParams(search)
     if (value) next.set(name, value)
@@ -69,7 +81,7 @@ export default function HistoryScreen() {
     navigate(text ? `/history?${text}` : '/history', { replace: true })
   }
   const given = new URLSearchParams(search)
-  const requests = data?.pages.flatMap((page) => page.requests) ?? []
+  const requests = [...(newest?.requests ?? []), ...(rest?.requests ?? [])]
   const pick = (name: string, label: string, options: [string, string][]) => (
     <div>
       <label htmlFor={`by-${name}`} className="label mb-1 block">
@@ -111,18 +123,18 @@ export default function HistoryScreen() {
           {type('since', 'From', 'date')}
           {type('until', 'To', 'date')}
         </div>
-        {error && <p role="alert" className="text-no">{sentence(error)}</p>}
-        {isLoading && <Spinner />}
-        {!isLoading && requests.length === 0 && !error && <p className="py-10 text-center text-soft">Nothing was asked that fits.</p>}
+        {error !== undefined && <p role="alert" className="text-no">{sentence(error)}</p>}
+        {is_loading && <Spinner />}
+        {newest && requests.length === 0 && <p className="py-10 text-center text-soft">Nothing was asked that fits.</p>}
         <ul className="m-0 list-none border-t border-line p-0">
           {requests.map((request) => (
             <Row key={request.id} request={request} />
           ))}
         </ul>
-        {hasNextPage && (
+        {next_cursor && (
           <div className="mt-5 text-center">
-            <button type="button" className="btn" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-              {isFetchingNextPage ? <Spinner /> : 'Older'}
+            <button type="button" className="btn" disabled={is_reading} onClick={() => void readOlder()}>
+              {is_reading ? <Spinner /> : 'Older'}
             </button>
           </div>
         )}

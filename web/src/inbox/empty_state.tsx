@@ -1,10 +1,10 @@
 // Nothing waits: say so, show that things work, and teach whoever is here for the first time.
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { client } from '../client'
 import { visibleText } from '../model/marked_text'
 import { titleOf } from '../model/words'
 import { useInbox } from '../state/inbox'
+import { useLoad } from '../state/load'
 import { Mark } from '../ui/icons'
 import { Ago, CopyButton, OutcomeTag } from '../ui/parts'
 
@@ -35,7 +35,7 @@ function FirstSteps() {
 
 export function EmptyState() {
   const is_live = useInbox((inbox) => inbox.connection === 'live')
-  const { data } = useQuery({ queryKey: ['latest settled'], queryFn: () => client.list({ state: 'settled', limit: '3' }), refetchOnMount: 'always' })
+  const { data } = useLoad('latest settled', () => client.list({ state: 'settled', limit: '3' }))
   const latest = data?.requests ?? []
   return (
     <div className="m-auto w-full max-w-xl px-6 py-16 text-center">

@@ -1,6 +1,5 @@
 // The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import { useLocation, useSearch } from 'wouter'
 import { client } from '../client'
 import { ServerError } from '../errors'
@@ -15,6 +14,7 @@ import { RequestPane, type Call } from '../request/request_pane'
 import { decide } from '../state/decide'
 import { clearMarks, forgetArrivals, noteSeen, select, toggleMark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
+import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { useSettings } from '../state/settings'
 import { BackIcon, UpIcon } from '../ui/icons'
@@ -56,13 +56,8 @@ function useRows(filter: Filter): Row[] {
 
 /** A request that is in the address but not in the list: settled long ago, filtered away, or not there. */
 function useElsewhere(id: string | null, is_known: boolean): { request: Request | null; is_missing: boolean } {
-  const { data, error } = useQuery({
-    queryKey: ['request', id],
-    queryFn: () => client.request(id!),
-    enabled: id !== null && id.startsWith('req_') && !is_known,
-    retry: false,
-    staleTime: 0,
-  })
+  const is_wanted = id !== null && id.startsWith('req_') && !is_known
+  const { data, error } = useLoad(is_wanted ? `request ${id}` : null, () => client.request(id!))
   return { request: data ?? null, is_missing: error instanceof ServerError && (error.status === 404 || error.status === 400) }
 }
 

@@ -67,7 +67,6 @@ export function VirtualList({ ids, selected, row_height, label, render, onKeyDow
     else if (top + row_height > element.scrollTop + element.clientHeight) element.scrollTop = top + row_height - element.clientHeight
     measure()
     // Only when the cursor moves, not when rows move under it.
-    // eslint-disable-next-line
   }, [selected])
 
   const shown: number[] = []

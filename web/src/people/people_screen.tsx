@@ -1,10 +1,10 @@
 // People, agents and keys, for admins.
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { client } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { formatMoment } from '../model/time'
+import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { tell } from '../state/notices'
 import { CopyButton, Dialog, PageHead, Spinner } from '../ui/parts'
@@ -112,14 +112,13 @@ function Groups({ user, onDone }: { user: User; onDone: () => void }) {
 
 export default function PeopleScreen() {
   const me = useMe()
-  const queries = useQueryClient()
-  const users = useQuery({ queryKey: ['users'], queryFn: client.users, refetchOnMount: 'always' })
-  const keys = useQuery({ queryKey: ['keys'], queryFn: client.keys, refetchOnMount: 'always', enabled: me.role === 'admin' })
+  const users = useLoad('users', client.users)
+  const keys = useLoad(me.role === 'admin' ? 'keys' : null, client.keys)
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   const renew = () => {
-    void queries.invalidateQueries({ queryKey: ['users'] })
-    void queries.invalidateQueries({ queryKey: ['keys'] })
+    users.renew()
+    keys.renew()
   }
   const done = () => {
     renew()
@@ -142,8 +141,8 @@ export default function PeopleScreen() {
             New person
           </button>
         </PageHead>
-        {(users.error ?? keys.error) && <p role="alert" className="text-no">{sentence(users.error ?? keys.error)}</p>}
-        {users.isLoading && <Spinner />}
+        {(users.error ?? keys.error) !== undefined && <p role="alert" className="text-no">{sentence(users.error ?? keys.error)}</p>}
+        {users.is_loading && <Spinner />}
         <div tabIndex={0} role="region" aria-label="People and agents" className="relative overflow-x-auto">
           <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
             <thead>

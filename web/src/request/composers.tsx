@@ -1,12 +1,12 @@
 // What unfolds above the decision bar: the words that go with a decision. Enter sends, Escape goes back, 1 to 4 take a
 // prepared sentence.
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { client } from '../client'
 import { codeOf } from '../model/code'
 import { visibleText } from '../model/marked_text'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
 import { useInbox } from '../state/inbox'
+import { useLoad } from '../state/load'
 import { WarnIcon } from '../ui/icons'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
@@ -166,7 +166,7 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
 }
 
 export function EscalatePanel({ onSend, onClose }: Props) {
-  const { data: users } = useQuery({ queryKey: ['users'], queryFn: client.users, staleTime: 60_000 })
+  const { data: users } = useLoad('users', client.users, { fresh_ms: 60_000 })
   const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
   const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
   const [target, setTarget] = useState('')

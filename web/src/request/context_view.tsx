@@ -1,5 +1,4 @@
 // Everything around a request that helps to decide, each piece labelled with who says it.
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { client } from '../client'
 import { whoDecides } from '../model/authority'
@@ -7,6 +6,7 @@ import { likenessOf } from '../model/likeness'
 import { visibleText } from '../model/marked_text'
 import { eventWord, plural } from '../model/words'
 import { formatMoment } from '../model/time'
+import { useLoad } from '../state/load'
 import { JsonView } from '../ui/json_view'
 import { CopyButton, Fold, Section } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
@@ -19,12 +19,11 @@ const startOfToday = (): string => new Date(new Date().setHours(0, 0, 0, 0)).toI
 /** “Same as the 12 approved today except amount 24 → 240.” */
 export function LikenessLine({ request }: { request: Request }) {
   const tool = request.action?.tool
-  const { data } = useQuery({
-    queryKey: ['approved today', request.agent, tool],
-    queryFn: () => client.list({ outcome: 'approved', agent: request.agent, tool: tool!, since: startOfToday(), limit: '100' }),
-    enabled: tool !== undefined,
-    staleTime: 30_000,
-  })
+  const { data } = useLoad(
+    tool === undefined ? null : `approved today ${JSON.stringify([request.agent, tool])}`,
+    () => client.list({ outcome: 'approved', agent: request.agent, tool: tool!, since: startOfToday(), limit: '100' }),
+    { fresh_ms: 10_000 },
+  )
   const likeness = data ? likenessOf(request, data.requests) : null
   if (!likeness) return null
   const { count, differences } = likeness
@@ -202,10 +201,9 @@ export function TechnicalFold({ request }: { request: Request }) {
 
 /** Every event of a request: who did what, when, through which door. */
 export function TimelineFold({ request, is_open }: { request: Request; is_open: boolean }) {
-  const { data } = useQuery({
-    queryKey: ['timeline', request.id, request.state, request.votes.length, request.expires_at, request.report?.at],
-    queryFn: () => client.timeline(request.id),
-  })
+  // Whatever changes the request has also added to its timeline.
+  const version = [request.id, request.state, request.votes.length, request.expires_at, request.report?.at].join(' ')
+  const { data } = useLoad(`timeline ${version}`, () => client.timeline(request.id), { fresh_ms: 60_000 })
   return (
     <Fold title="Timeline" is_open={is_open}>
       <ol className="m-0 list-none p-0">

@@ -3,27 +3,26 @@ import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
 import { changes, isSame } from '../model/json'
-import { decidingWord, isPlainCall, kindWord, plural, timeoutWord, titleOf } from '../model/words'
+import { decidingWord, plural } from '../model/words'
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
-import { useNow } from '../state/clock'
 import { whoDecided } from '../state/decide'
 import { accept, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
 import { useMe } from '../state/session'
-import { MoreIcon } from '../ui/icons'
-import { JsonView } from '../ui/json_view'
-import { Ago, Countdown, Key, OutcomeTag, RiskLine, Section, Spinner } from '../ui/parts'
-import { LongText, SafeText } from '../ui/safe_text'
-import type { DecisionCall, Input, Json, JsonObject, Request } from '../wire'
+import { Menu } from '../ui/menu'
+import { Key, RiskLine, Section, Spinner } from '../ui/parts'
+import { SafeText } from '../ui/safe_text'
+import type { DecisionCall, Input, JsonObject, Request } from '../wire'
 import { ArgumentsEditor } from './arguments_editor'
 import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, WarnPanel } from './composers'
 import { AgentSays, ContextView, LikenessLine, PolicyFold, TechnicalFold, TimelineFold } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { PlanEditor, type Step } from './plan_view'
-import { AnswerView, Subject } from './subject'
+import { Subject } from './subject'
+import { Headline, Standing, TimeWarning, WhoAndWhen } from './summary'
 
 export type Call = Omit<DecisionCall, 'digest'>
 type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm'
@@ -40,149 +39,6 @@ type Props = {
 }
 
 const nothing_to_answer: Input = { question: '', type: 'text', required: false }
-
-function Headline({ request }: { request: Request }) {
-  const text = isPlainCall(request) ? request.action!.tool : request.kind === 'response' ? 'Final answer' : titleOf(request)
-  const is_long = text.length > 140
-  return (
-    <h1 className={`foreign mt-2 tracking-[-0.01em] ${is_long ? 'text-[1.0625rem] font-medium leading-7' : 'text-[1.4375rem] leading-8'} ${isPlainCall(request) ? 'font-mono text-[1.3125rem]' : ''}`}>
-      <LongText text={text} />
-    </h1>
-  )
-}
-
-function WhoAndWhen({ request }: { request: Request }) {
-  return (
-    <p className="m-0 mt-1.5 text-soft">
-      {request.kind !== 'action' && <>{kindWord[request.kind]} from </>}
-      <span className="font-medium text-ink">
-        <SafeText text={request.agent} />
-      </span>
-      {request.user && (
-        <>
-          {' '}for <SafeText text={request.user} />
-        </>
-      )}
-      {' · '}
-      <Ago at={request.created_at} />
-      {request.state === 'pending' && (
-        <>
-          {' · '}
-          <Countdown request={request} /> left, then {timeoutWord(request)}
-        </>
-      )}
-    </p>
-  )
-}
-
-/** Tells screen readers twice that time runs out, and not every second. */
-function TimeWarning({ request }: { request: Request }) {
-  const left = Date.parse(request.expires_at) - useNow()
-  const word = left <= 0 || left > 60_000 ? '' : left > 20_000 ? 'Less than a minute left.' : 'Less than 20 seconds left. Press plus for five more minutes.'
-  return (
-    <span role="status" className="sr-only">
-      {word}
-    </span>
-  )
-}
-
-/** How it ended, or what somebody changed while it waits. */
-function Standing({ request }: { request: Request }) {
-  if (request.state === 'pending') {
-    if (request.proposed === null) return null
-    const current: Json = request.action?.arguments ?? (request.plan as Json | undefined) ?? (request.response as Json | undefined) ?? null
-    const by = request.votes.findLast((vote) => vote.decision === 'modify')?.by
-    return (
-      <div className="mt-4 rounded-lg bg-medium-wash px-4 py-3">
-        <p className="m-0 mb-2 font-medium">{by ? `${visibleText(by)} changed this.` : 'This was changed by a person.'} What stands now:</p>
-        <ChangeList changes={changes(request.proposed, current)} />
-      </div>
-    )
-  }
-  const { decision, outcome } = request
-  const words = decision?.reason ?? decision?.guidance ?? decision?.note
-  return (
-    <div className="mt-4 rounded-lg border border-line px-4 py-3">
-      <p className="m-0">
-        {outcome && <OutcomeTag outcome={outcome} />} <span className="text-soft">· {visibleText(whoDecided(request))}</span>
-      </p>
-      {words && (
-        <p className="foreign m-0 mt-1">
-          “<SafeText text={words} />”
-        </p>
-      )}
-      {request.proposed !== null && request.release?.arguments && (
-        <div className="mt-2">
-          <ChangeList changes={changes(request.proposed, request.release.arguments)} />
-        </div>
-      )}
-      {decision?.kind === 'answer' && (
-        <div className="mt-2">
-          <AnswerView answer={decision.answer ?? null} />
-        </div>
-      )}
-      {request.message_for_agent && (
-        <p className="foreign m-0 mt-2 text-[0.875rem] text-soft">
-          The agent was told: <SafeText text={request.message_for_agent} />
-        </p>
-      )}
-      {request.report && (
-        <div className="mt-2 text-[0.875rem]">
-          <p className="m-0">{request.report.success ? 'The agent reports: done.' : 'The agent reports a failure.'}</p>
-          {request.report.error && (
-            <p className="foreign m-0 text-no">
-              <LongText text={request.report.error} />
-            </p>
-          )}
-          {request.report.result != null && <JsonView value={request.report.result} />}
-        </div>
-      )}
-    </div>
-  )
-}
-
-function Menu({ items }: { items: { label: string; key: string; onPick: () => void }[] }) {
-  const [is_open, open] = useState(false)
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (!is_open) return
-    const close = (event: Event) => {
-      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !box.current?.contains(event.target as Node)) open(false)
-    }
-    window.addEventListener('pointerdown', close)
-    window.addEventListener('keydown', close, true)
-    return () => {
-      window.removeEventListener('pointerdown', close)
-      window.removeEventListener('keydown', close, true)
-    }
-  }, [is_open])
-  return (
-    <div ref={box} className="relative">
-      <button type="button" className="btn min-h-11 px-3 md:min-h-10" aria-expanded={is_open} aria-label="More decisions" onClick={() => open(!is_open)}>
-        <MoreIcon />
-        <span className="hidden sm:inline">More</span>
-      </button>
-      {is_open && (
-        <ul className="rising absolute bottom-full right-0 z-10 mb-2 w-64 list-none rounded-lg border border-line bg-sheet p-1.5 shadow-xl md:left-0 md:right-auto">
-          {items.map((item) => (
-            <li key={item.label}>
-              <button
-                type="button"
-                className="flex min-h-11 w-full items-center justify-between rounded-md px-3 text-left hover:bg-well md:min-h-9"
-                onClick={() => {
-                  open(false)
-                  item.onPick()
-                }}
-              >
-                {item.label} <Key name={item.key} />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  )
-}
 
 async function prolong(request: Request): Promise<void> {
   try {

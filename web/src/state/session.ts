@@ -3,6 +3,7 @@ import { create } from 'zustand'
 import { client, whenSignedOut } from '../client'
 import { ServerError } from '../errors'
 import type { Me } from '../wire'
+import { forgetLoaded } from './load'
 
 type SessionState =
   | { status: 'asking'; me: null }
@@ -12,7 +13,10 @@ type SessionState =
 
 export const useSession = create<SessionState>()(() => ({ status: 'asking', me: null }))
 
-const put = (state: SessionState): void => useSession.setState(state, true)
+function put(state: SessionState): void {
+  if (state.status === 'signed_out') forgetLoaded()
+  useSession.setState(state, true)
+}
 
 /** Asks the server who this is. */
 export async function findSession(): Promise<void> {

@@ -1,9 +1,9 @@
 // How things go: what waits, how it ended, how long it took. Drawn with a few lines of SVG.
-import { useQuery } from '@tanstack/react-query'
 import { client } from '../client'
 import { sentence } from '../errors'
 import { formatSpan } from '../model/time'
 import { outcomes, outcomeWord, plural } from '../model/words'
+import { useLoad } from '../state/load'
 import { Ago, PageHead, Spinner } from '../ui/parts'
 import type { Outcome, Request } from '../wire'
 import { byHour, countBy, histogram, medianOf } from './numbers'
@@ -93,8 +93,8 @@ function Panel({ title, children }: { title: string; children: React.ReactNode }
 }
 
 export default function StatsScreen() {
-  const stats = useQuery({ queryKey: ['stats'], queryFn: client.stats, refetchInterval: 5000, refetchOnMount: 'always' })
-  const sample = useQuery({ queryKey: ['sample'], queryFn: readSample, refetchInterval: 30_000, refetchOnMount: 'always' })
+  const stats = useLoad('stats', client.stats, { every_ms: 5000 })
+  const sample = useLoad('sample', readSample, { every_ms: 30_000 })
   const settled = sample.data ?? []
   const decided = settled.filter((request) => request.decision)
   const spans = decided.map((request) => Date.parse(request.decision!.at) - Date.parse(request.created_at))
@@ -104,7 +104,7 @@ export default function StatsScreen() {
     <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
         <PageHead title="Statistics" />
-        {stats.error && <p role="alert" className="text-no">{sentence(stats.error)}</p>}
+        {stats.error !== undefined && <p role="alert" className="text-no">{sentence(stats.error)}</p>}
         {!numbers ? (
           <Spinner />
         ) : (

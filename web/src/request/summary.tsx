@@ -1,0 +1,112 @@
+// The head of a request: what it is, who asks, how long it waits, how it stands or ended.
+import { changes } from '../model/json'
+import { visibleText } from '../model/marked_text'
+import { isPlainCall, kindWord, timeoutWord, titleOf } from '../model/words'
+import { useNow } from '../state/clock'
+import { whoDecided } from '../state/decide'
+import { JsonView } from '../ui/json_view'
+import { Ago, Countdown, OutcomeTag } from '../ui/parts'
+import { LongText, SafeText } from '../ui/safe_text'
+import type { Json, Request } from '../wire'
+import { ChangeList } from './diff_view'
+import { AnswerView } from './subject'
+
+export function Headline({ request }: { request: Request }) {
+  const text = isPlainCall(request) ? request.action!.tool : request.kind === 'response' ? 'Final answer' : titleOf(request)
+  const is_long = text.length > 140
+  return (
+    <h1 className={`foreign mt-2 tracking-[-0.01em] ${is_long ? 'text-[1.0625rem] font-medium leading-7' : 'text-[1.4375rem] leading-8'} ${isPlainCall(request) ? 'font-mono text-[1.3125rem]' : ''}`}>
+      <LongText text={text} />
+    </h1>
+  )
+}
+
+export function WhoAndWhen({ request }: { request: Request }) {
+  return (
+    <p className="m-0 mt-1.5 text-soft">
+      {request.kind !== 'action' && <>{kindWord[request.kind]} from </>}
+      <span className="font-medium text-ink">
+        <SafeText text={request.agent} />
+      </span>
+      {request.user && (
+        <>
+          {' '}for <SafeText text={request.user} />
+        </>
+      )}
+      {' · '}
+      <Ago at={request.created_at} />
+      {request.state === 'pending' && (
+        <>
+          {' · '}
+          <Countdown request={request} /> left, then {timeoutWord(request)}
+        </>
+      )}
+    </p>
+  )
+}
+
+/** Tells screen readers twice that time runs out, and not every second. */
+export function TimeWarning({ request }: { request: Request }) {
+  const left = Date.parse(request.expires_at) - useNow()
+  const word = left <= 0 || left > 60_000 ? '' : left > 20_000 ? 'Less than a minute left.' : 'Less than 20 seconds left. Press plus for five more minutes.'
+  return (
+    <span role="status" className="sr-only">
+      {word}
+    </span>
+  )
+}
+
+/** How it ended, or what somebody changed while it waits. */
+export function Standing({ request }: { request: Request }) {
+  if (request.state === 'pending') {
+    if (request.proposed === null) return null
+    const current: Json = request.action?.arguments ?? (request.plan as Json | undefined) ?? (request.response as Json | undefined) ?? null
+    const by = request.votes.findLast((vote) => vote.decision === 'modify')?.by
+    return (
+      <div className="mt-4 rounded-lg bg-medium-wash px-4 py-3">
+        <p className="m-0 mb-2 font-medium">{by ? `${visibleText(by)} changed this.` : 'This was changed by a person.'} What stands now:</p>
+        <ChangeList changes={changes(request.proposed, current)} />
+      </div>
+    )
+  }
+  const { decision, outcome } = request
+  const words = decision?.reason ?? decision?.guidance ?? decision?.note
+  return (
+    <div className="mt-4 rounded-lg border border-line px-4 py-3">
+      <p className="m-0">
+        {outcome && <OutcomeTag outcome={outcome} />} <span className="text-soft">· {visibleText(whoDecided(request))}</span>
+      </p>
+      {words && (
+        <p className="foreign m-0 mt-1">
+          “<SafeText text={words} />”
+        </p>
+      )}
+      {request.proposed !== null && request.release?.arguments && (
+        <div className="mt-2">
+          <ChangeList changes={changes(request.proposed, request.release.arguments)} />
+        </div>
+      )}
+      {decision?.kind === 'answer' && (
+        <div className="mt-2">
+          <AnswerView answer={decision.answer ?? null} />
+        </div>
+      )}
+      {request.message_for_agent && (
+        <p className="foreign m-0 mt-2 text-[0.875rem] text-soft">
+          The agent was told: <SafeText text={request.message_for_agent} />
+        </p>
+      )}
+      {request.report && (
+        <div className="mt-2 text-[0.875rem]">
+          <p className="m-0">{request.report.success ? 'The agent reports: done.' : 'The agent reports a failure.'}</p>
+          {request.report.error && (
+            <p className="foreign m-0 text-no">
+              <LongText text={request.report.error} />
+            </p>
+          )}
+          {request.report.result != null && <JsonView value={request.report.result} />}
+        </div>
+      )}
+    </div>
+  )
+}
