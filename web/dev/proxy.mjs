@@ -19,10 +19,13 @@ export async function startProxy({ port, host = '127.0.0.1', server }) {
   const isPage = (path) => pages.includes(path) || /^\/r\/[^/]+$/.test(path)
 
   const serve = (request, response, file) => {
-    const head = { ...headers, 'Content-Type': file.type, 'Cache-Control': file.cache, ETag: file.etag }
+    const head = { ...headers, 'Content-Type': file.type, 'Cache-Control': file.cache, ETag: file.etag, Vary: 'Accept-Encoding' }
     if (request.headers['if-none-match'] === file.etag) return response.writeHead(304, head).end()
-    response.writeHead(200, { ...head, 'Content-Length': file.bytes })
-    createReadStream(join(dist, file.file)).pipe(response)
+    const accepted = String(request.headers['accept-encoding'] ?? '').split(/[\s,;]+/)
+    const encoding = ['br', 'gzip'].find((name) => accepted.includes(name) && file.encodings[name])
+    const form = encoding ? file.encodings[encoding] : file
+    response.writeHead(200, { ...head, 'Content-Length': form.bytes, ...(encoding ? { 'Content-Encoding': encoding } : {}) })
+    createReadStream(join(dist, form.file)).pipe(response)
   }
   const pass = (request, response) => {
     const target = new URL(server)

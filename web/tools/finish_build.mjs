@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -69,6 +69,23 @@ gatherLicences()
 checkPage()
 checkWeight(manifest)
 
+/** What a browser gets if it understands it: made once here, so that the server never compresses. */
+function compress(file) {
+  const bytes = readFileSync(file)
+  const forms = {
+    br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+    gzip: gzipSync(bytes, { level: 9 }),
+  }
+  const found = {}
+  for (const [name, form] of Object.entries(forms)) {
+    if (form.length > bytes.length * 0.9) continue
+    const path = `${file}.${name === 'br' ? 'br' : 'gz'}`
+    writeFileSync(path, form)
+    found[name] = { file: relative(dist, path).replaceAll('\\', '/'), bytes: form.length }
+  }
+  return found
+}
+
 const files = filesIn(dist)
   .map((file) => {
     const path = relative(dist, file).replaceAll('\\', '/')
@@ -76,7 +93,7 @@ const files = filesIn(dist)
     // Hashed names never change their content; everything else is asked for again each time.
     const cache = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
     const etag = `"${createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 32)}"`
-    return { path: `/${path}`, file: path, type, cache, etag, bytes: statSync(file).size }
+    return { path: `/${path}`, file: path, type, cache, etag, bytes: statSync(file).size, encodings: compress(file) }
   })
   .sort((a, b) => (a.path < b.path ? -1 : 1))
 

@@ -40,8 +40,12 @@ function describe(codes: number[]): { label: string; name: string } {
   return { label: escapeOf(first) + times, name: (names[first] ?? 'hidden character') + times }
 }
 
+// Most text is this, and nothing of it can hide.
+const plain = /^[\x20-\x7e\n\t]*$/
+
 /** Every stretch of hidden characters, in order. */
 export function findHidden(text: string): Hidden[] {
+  if (plain.test(text)) return []
   const found: Hidden[] = []
   let run: { start: number; codes: number[] } | null = null
   const close = (end: number) => {

@@ -15,11 +15,33 @@ export const useSession = create<SessionState>()(() => ({ status: 'asking', me: 
 
 function put(state: SessionState): void {
   if (state.status === 'signed_out') forgetLoaded()
+  if (state.status === 'signed_out' || state.status === 'signed_in') remember(state.status === 'signed_in')
   useSession.setState(state, true)
+}
+
+// The cookie cannot be seen from here. Whoever never signed in with this browser need not ask, and gets no error for it.
+const place = 'holdpoint.signed_in'
+
+function remember(is_in: boolean): void {
+  try {
+    if (is_in) localStorage.setItem(place, '1')
+    else localStorage.removeItem(place)
+  } catch {
+    // Without storage the page asks each time.
+  }
+}
+
+function mayBeSignedIn(): boolean {
+  try {
+    return localStorage.getItem(place) !== null
+  } catch {
+    return true
+  }
 }
 
 /** Asks the server who this is. */
 export async function findSession(): Promise<void> {
+  if (!mayBeSignedIn()) return put({ status: 'signed_out', me: null, was_ended: false })
   try {
     await client.session()
     put({ status: 'signed_in', me: await client.me() })
