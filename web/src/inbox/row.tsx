@@ -14,7 +14,7 @@ function Where({ request, me }: { request: Request; me: string }) {
   const parts = [request.agent]
   if (request.kind !== 'action') parts.unshift(kindWord[request.kind])
   if (request.user) parts.push(`for ${request.user}`)
-  if (hasVoted(request, me)) parts.push('waits for others')
+  if (request.state === 'pending' && hasVoted(request, me)) parts.push('waits for others')
   else if (request.requirement.lines.some((line) => line.group || line.quorum > 1)) parts.push(whoDecides(request))
   return <>{visibleText(parts.join(' · '))}</>
 }
