@@ -15,7 +15,7 @@ struct Word {
     std::string_view text;
     Kind kind;
 };
-constexpr Word words[] = {{"string", Kind::text},    {"number", Kind::number},
+constexpr Word words[] = {{"string", Kind::text},     {"number", Kind::number},
                           {"integer", Kind::integer}, {"bool", Kind::boolean},
                           {"dyn", Kind::any},         {"list", Kind::list},
                           {"map", Kind::map}};
@@ -165,9 +165,8 @@ std::optional<ArgType> parse_word(std::string_view text, int depth) {
     if (depth > depth_max) return std::nullopt;
     const std::size_t open = text.find('(');
     const std::string_view name = text.substr(0, open);
-    const Word* word =
-        std::find_if(std::begin(words), std::end(words),
-                     [&](const Word& candidate) { return candidate.text == name; });
+    const Word* word = std::find_if(std::begin(words), std::end(words),
+                                    [&](const Word& candidate) { return candidate.text == name; });
     if (word == std::end(words)) return std::nullopt;
     ArgType type{word->kind, {}, {}};
     if (open == std::string_view::npos) return type;

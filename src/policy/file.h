@@ -253,6 +253,7 @@ struct RiskRule {
 
 struct Defaults {
     std::optional<Effect> decision;
+    std::optional<Effect> unknown_tools;  ///< those that `tools` does not describe; else require
     std::optional<RiskCap> auto_risk_max;
     std::optional<OnError> on_error;
     std::vector<ApproverLine> approvers;

@@ -66,6 +66,8 @@ void read_defaults(Section& root, Defaults& defaults) {
     defaults.mark = node->mark;
     if (const auto effect = section.word("decision", effects))
         defaults.decision = static_cast<Effect>(*effect);
+    if (const auto effect = section.word("unknown_tools", effects))
+        defaults.unknown_tools = static_cast<Effect>(*effect);
     defaults.auto_risk_max = read::risk_cap(section, "max_auto_risk");
     defaults.on_error = read::on_error(section);
     if (defaults.on_error == OnError::allow)

@@ -64,8 +64,8 @@ void thresholds(Section& section, Gate& gate) {
     if (is_budget && !gate.cost_above && !gate.tokens_above)
         section.refuse(fmt::format("{} needs `cost_above` or `tokens_above`", section.what()));
     if (!is_budget && (gate.cost_above || gate.tokens_above))
-        section.refuse(fmt::format("{} is not budget_based and takes no `cost_above`",
-                                   section.what()));
+        section.refuse(
+            fmt::format("{} is not budget_based and takes no `cost_above`", section.what()));
 }
 
 void targets(Section& section, Gate& gate) {
@@ -100,9 +100,8 @@ std::vector<ApproverLine> lines(Section& section, std::string_view key) {
 
 Patience patience(Section& section) {
     // In the order of core::TimeoutAction.
-    static constexpr std::array<std::string_view, 7> actions{"reject", "approve", "retry",
-                                                             "escalate", "abort", "skip",
-                                                             "default"};
+    static constexpr std::array<std::string_view, 7> actions{
+        "reject", "approve", "retry", "escalate", "abort", "skip", "default"};
     static constexpr std::array<std::string_view, 4> decisions{"approve", "skip", "abort",
                                                                "reject"};
     Patience patience;
@@ -127,7 +126,8 @@ Demands demands(Section& section) {
     demands.require_reason = section.boolean("require_reason");
     demands.exclude_requester = section.boolean("exclude_requester");
     demands.reject_threshold = section.integer("reject_threshold", {1, 20});
-    if (const auto confirm = section.word("confirm", confirms)) demands.confirm_code = *confirm == 0;
+    if (const auto confirm = section.word("confirm", confirms))
+        demands.confirm_code = *confirm == 0;
     return demands;
 }
 

@@ -24,9 +24,8 @@ void check_words(Section& section, std::string_view key, const std::vector<std::
 
 /// What a pin or a scope can look at: something that stays the same from call to call.
 void check_path(Section& section, std::string_view path) {
-    static constexpr std::array<std::string_view, 8> whole{"agent.id", "agent.role", "user.id",
-                                                           "session",  "task.id",    "shell.argv",
-                                                           "args",     "tool"};
+    static constexpr std::array<std::string_view, 8> whole{
+        "agent.id", "agent.role", "user.id", "session", "task.id", "shell.argv", "args", "tool"};
     const bool is_arg = path.starts_with("args.") && path.size() > 5;
     if (is_arg || std::find(whole.begin(), whole.end(), path) != whole.end()) return;
     section.refuse(fmt::format("`{}` cannot be pinned{}", path, did_you_mean(path, whole)));

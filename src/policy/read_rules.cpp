@@ -50,8 +50,8 @@ ShellCommand shell_command(const Node& node, Fault& fault) {
 std::vector<ShellCommand> shell_commands(const Node* node, std::string_view what, Fault& fault) {
     if (!node) return {};
     if (!node->is(Kind::list) || node->items.empty()) {
-        fault.note(node->mark, fmt::format("{} must be a list of commands, like [[git, status]]",
-                                           what));
+        fault.note(node->mark,
+                   fmt::format("{} must be a list of commands, like [[git, status]]", what));
         return {};
     }
     std::vector<ShellCommand> out;
@@ -92,24 +92,25 @@ void check_effect(Section& section, const Rule& rule) {
     const bool is_allow = rule.then == Effect::allow;
     const bool is_require = rule.then == Effect::require;
     if (!is_require && (!rule.gate.empty() || !rule.approvers.empty()))
-        section.refuse(fmt::format("{}: only `then: require` takes `gate` and `approvers`",
-                                   section.what()));
+        section.refuse(
+            fmt::format("{}: only `then: require` takes `gate` and `approvers`", section.what()));
     if (!is_allow && rule.auto_risk)
         section.refuse(fmt::format("{}: only `then: allow` takes `auto_risk`", section.what()));
     if (is_allow && rule.risk)
-        section.refuse(fmt::format("{}: an allow rule cannot set `risk`; `auto_risk` is the level "
-                                   "up to which it lets pass",
-                                   section.what()));
+        section.refuse(
+            fmt::format("{}: an allow rule cannot set `risk`; `auto_risk` is the level "
+                        "up to which it lets pass",
+                        section.what()));
     // What finds a danger must not be used to prove safety: it says nothing about the rest.
     if (is_allow && rule.path && !rule.path->any.empty())
-        section.refuse(fmt::format("{}: an allow rule proves its path with `all`, not `any`",
-                                   section.what()));
+        section.refuse(
+            fmt::format("{}: an allow rule proves its path with `all`, not `any`", section.what()));
     if (is_allow && rule.shell && rule.shell->every.empty())
-        section.refuse(fmt::format("{}: an allow rule proves its command with `every`",
-                                   section.what()));
+        section.refuse(
+            fmt::format("{}: an allow rule proves its command with `every`", section.what()));
     if (!is_allow && rule.shell && !rule.shell->every.empty())
-        section.refuse(fmt::format("{}: `every` proves safety; to find a command use `any`",
-                                   section.what()));
+        section.refuse(
+            fmt::format("{}: `every` proves safety; to find a command use `any`", section.what()));
 }
 
 }  // namespace
@@ -124,8 +125,8 @@ Rule rule(const Node& node, Fault& fault) {
     check_name(rule.id, section.mark_of("id"), fault);
     rule.tools = section.texts("tools");
     if (node.find("tools") && rule.tools.empty())
-        section.refuse(fmt::format("{}: `tools` is empty; leave it out to mean all",
-                                   section.what()));
+        section.refuse(
+            fmt::format("{}: `tools` is empty; leave it out to mean all", section.what()));
     rule.when = expression(section, "when");
     rule.unless = expression(section, "unless");
     if (const Node* path = section.find("path")) rule.path = path_test(*path, fault);

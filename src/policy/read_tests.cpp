@@ -50,8 +50,8 @@ json::value call_document(Section& section, const Node& node) {
     json::object call;
     const Node* inner = section.find("call", Kind::map);
     if (inner) call = to_json(*inner).as_object();
-    for (const std::string_view key : {"event", "plan", "response", "input", "confirmation",
-                                       "context"}) {
+    for (const std::string_view key :
+         {"event", "plan", "response", "input", "confirmation", "context"}) {
         if (const Node* part = section.find(key)) call[key] = to_json(*part);
     }
     if (!inner && !node.find("event"))

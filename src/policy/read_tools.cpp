@@ -89,7 +89,8 @@ Tool tool(const Entry& entry, Fault& fault) {
     tool.open_world = section.boolean("open_world");
     annotations(section, tool);
     tool.risk = risk(section, "risk");
-    if (const Node* args = section.find("args", Kind::map)) tool.args = object_type(*args, fault, 0);
+    if (const Node* args = section.find("args", Kind::map))
+        tool.args = object_type(*args, fault, 0);
     if (const Node* shell = section.find("shell")) tool.shell = shell_fact(*shell, fault);
     tool.message = section.text("message");
     tool.consequences = section.texts("consequences");

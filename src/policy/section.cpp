@@ -69,8 +69,7 @@ std::string Section::text(std::string_view key) {
 }
 
 std::string Section::required_text(std::string_view key) {
-    if (node_.is(Kind::map) && !node_.find(key))
-        refuse(fmt::format("{} needs `{}`", what_, key));
+    if (node_.is(Kind::map) && !node_.find(key)) refuse(fmt::format("{} needs `{}`", what_, key));
     return text(key);
 }
 
@@ -122,8 +121,8 @@ std::vector<std::string> Section::texts(std::string_view key) {
     std::vector<std::string> out;
     for (const Node& item : node->items) {
         if (!item.is(Kind::text) || item.text.empty())
-            refuse(item, fmt::format("`{}` of {} must hold texts; put this one in quotes", key,
-                                     what_));
+            refuse(item,
+                   fmt::format("`{}` of {} must hold texts; put this one in quotes", key, what_));
         out.push_back(item.text);
     }
     return out;

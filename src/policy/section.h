@@ -48,8 +48,7 @@ class Section {
     /// A list of texts; one text alone counts as a list of one.
     std::vector<std::string> texts(std::string_view key);
     /// One of these words, as its index.
-    std::optional<std::size_t> word(std::string_view key,
-                                    std::span<const std::string_view> words);
+    std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words);
 
     void refuse(std::string_view message) { fault_.note(node_.mark, message); }
     void refuse(const yaml::Node& node, std::string_view message);
