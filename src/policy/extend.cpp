@@ -99,7 +99,7 @@ void merge(PolicyFile& child, const PolicyFile& parent) {
     take(child.grants, parent.grants);
     take(child.trust, parent.trust);
     join_by(child.risk, parent.risk, &RiskRule::id);
-    join(child.host_executables, parent.host_executables);
+    join_by(child.host_executables, parent.host_executables, &HostExecutable::name);
     child.is_disabled = child.is_disabled || parent.is_disabled;
     child.source += '\0';
     child.source += parent.source;
@@ -181,6 +181,8 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
         return refused_layer(child, "cannot switch approvals off");
     if (child.grants) return refused_layer(child, "cannot change how grants work");
     if (child.trust) return refused_layer(child, "cannot change how trust works");
+    if (!child.host_executables.empty())
+        return refused_layer(child, "cannot say which programs a path stands for");
     for (const Gate& gate : child.gates) {
         if (gate.on_error == OnError::allow)
             return refused_layer(child, fmt::format("cannot let gate `{}` fail open", gate.name));

@@ -128,6 +128,7 @@ struct Gate {
     std::vector<std::string> tools;  ///< names or globs
     bool is_open_world = false;      ///< specific_tools: also every tool of the open world
     Expression when;
+    std::string callable;  ///< custom: a function of the embedding program, by name
     std::optional<double> confidence_below;
     std::optional<double> cost_above;
     std::optional<double> tokens_above;
@@ -139,6 +140,7 @@ struct Gate {
     std::string message;
     std::string because;
     std::optional<OnError> on_error;
+    bool is_implied = false;  ///< added by compile(): stands for the default decision
 };
 
 /// `path: {arg, any: […]}` finds, `path: {arg, all: […]}` proves.
@@ -251,6 +253,12 @@ struct RiskRule {
     std::string consequence;
 };
 
+/// Full paths that count as a program's name in shell commands.
+struct HostExecutable {
+    std::string name;
+    std::vector<std::string> paths;
+};
+
 struct Defaults {
     std::optional<Effect> decision;
     std::optional<Effect> unknown_tools;  ///< those that `tools` does not describe; else require
@@ -296,7 +304,7 @@ struct PolicyFile {
     std::optional<TrustRules> trust;
     std::vector<RiskRule> risk;
     std::vector<std::string> delegate;  ///< what the layer below may allow
-    std::vector<std::string> host_executables;
+    std::vector<HostExecutable> host_executables;
     std::vector<Test> tests;
 
     std::string source;  ///< the text it came from; its SHA-256 is the policy's version

@@ -55,7 +55,11 @@ void read_switches(Section& root, PolicyFile& file) {
     file.always_require = root.texts("always_require");
     file.never_require = root.texts("never_require");
     file.delegate = root.texts("delegate");
-    file.host_executables = root.texts("host_executables");
+    if (const Node* node = root.find("host_executables", Kind::map)) {
+        Section section(*node, "host_executables", root.fault());
+        for (const Entry& entry : node->entries)
+            file.host_executables.push_back({entry.key, section.texts(entry.key)});
+    }
 }
 
 void read_defaults(Section& root, Defaults& defaults) {

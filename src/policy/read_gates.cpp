@@ -77,8 +77,12 @@ void targets(Section& section, Gate& gate) {
     if (gate.is_open_world && gate.type != GateType::specific_tools)
         section.refuse(fmt::format("only a gate of type specific_tools takes `open_world`"));
     gate.when = expression(section, "when");
-    if (gate.type == GateType::custom && !gate.when.is_set())
+    gate.callable = section.text("callable");
+    const bool has_test = gate.when.is_set() || !gate.callable.empty();
+    if (gate.type == GateType::custom && !has_test)
         section.refuse(fmt::format("{} needs `when`", section.what()));
+    if (gate.type != GateType::custom && !gate.callable.empty())
+        section.refuse(fmt::format("only a gate of type custom takes `callable`"));
 }
 
 }  // namespace
