@@ -14,6 +14,7 @@ CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC)
 SETUP := tools/setup
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= json http cli
 CRASH_CYCLES ?= 5000
 
 help:
@@ -59,10 +60,10 @@ lint:
 fuzz-build:
 	@$(SETUP) build fuzz
 	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
-	@ninja -C build-fuzz json_fuzz http_fuzz cli_fuzz
+	@ninja -C build-fuzz $(FUZZ_TARGETS:%=%_fuzz)
 
 fuzz: fuzz-build
-	@for target in json http cli; do \
+	@for target in $(FUZZ_TARGETS); do \
 	    mkdir -p build-fuzz/found/$$target; echo "== $$target, $(FUZZ_SECONDS) s"; \
 	    build-fuzz/fuzz/$${target}_fuzz -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
 	        -artifact_prefix=build-fuzz/ build-fuzz/found/$$target fuzz/corpus/$$target || exit 1; \

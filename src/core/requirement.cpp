@@ -13,11 +13,6 @@ bool is_anybody(const RequirementLine& line) {
     return line.group.empty() && line.people.empty() && line.other_groups.empty();
 }
 
-bool approves(const Vote& vote) {
-    return vote.decision.kind == DecisionKind::approve ||
-           vote.decision.kind == DecisionKind::modify;
-}
-
 /// Bipartite matching by augmenting paths: people on one side, places in lines on the other.
 class Seating {
   public:
@@ -26,7 +21,7 @@ class Seating {
 
     void run() {
         for (std::size_t vote = 0; vote < votes_.size(); ++vote) {
-            if (!approves(votes_[vote])) continue;
+            if (!approves(votes_[vote].decision.kind)) continue;
             std::vector<bool> tried(lines_.size(), false);
             seat(vote, tried);
         }
@@ -58,6 +53,10 @@ class Seating {
 };
 
 }  // namespace
+
+bool approves(DecisionKind kind) {
+    return kind == DecisionKind::approve || kind == DecisionKind::modify;
+}
 
 bool is_in_line(const RequirementLine& line, const std::string& name,
                 const std::vector<std::string>& groups) {

@@ -3,31 +3,12 @@
 #include <fmt/format.h>
 
 #include "service/expire.h"
+#include "service/identity.h"
 
 namespace holdpoint::service {
 namespace {
 
 using RequestPtr = std::shared_ptr<const core::Request>;
-
-/// An escalation must reach somebody who can decide.
-Result<void> check_target(store::Transaction& tx, const std::string& target) {
-    constexpr std::string_view group_prefix = "group:";
-    const Error unknown{ErrorCode::refused, fmt::format("`{}` is nobody who could decide", target),
-                        "to"};
-    if (target.starts_with(group_prefix)) {
-        const Result<bool> is_group = tx.is_group(target.substr(group_prefix.size()));
-        if (!is_group) return is_group.error();
-        if (!*is_group) return unknown;
-        return {};
-    }
-    const Result<std::optional<store::Principal>> person = tx.find_principal(target);
-    if (!person) return person.error();
-    const bool can_decide =
-        *person && !(*person)->is_disabled &&
-        ((*person)->role == store::Role::approver || (*person)->role == store::Role::admin);
-    if (!can_decide) return unknown;
-    return {};
-}
 
 Result<void> abort_siblings(store::Transaction& tx, const core::Request& aborted,
                             const DecideCall& call) {
@@ -58,7 +39,7 @@ Result<Decided> decide(store::Transaction& tx, const DecideCall& call) {
     if (*before) return Decided{std::move(*request), std::nullopt, true};
 
     if (call.command.kind == core::DecisionKind::escalate && !call.command.target.empty())
-        if (Result<void> ok = check_target(tx, call.command.target); !ok)
+        if (Result<void> ok = check_target(tx, call.command.target, "to"); !ok)
             return Decided{std::move(*request), ok.error()};
 
     Result<core::Step> step = core::decide(**request, call.command, call.person, call.now);

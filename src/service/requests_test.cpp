@@ -140,6 +140,18 @@ TEST_F(Requests, Q9_a_batch_is_stored_whole_or_not_at_all) {
     EXPECT_TRUE(get([&](store::Transaction& tx) { return tx.batch(*call.batch); }).empty());
 }
 
+TEST_F(Requests, T3_an_agent_cannot_escalate_to_somebody_who_does_not_exist) {
+    for (const char* target : {"nobody", "group:nobody", "group:"}) {
+        core::Proposal proposed = proposal();
+        proposed.escalate_after_ms = 60'000;
+        proposed.escalate_to = target;
+        const Result<Submitted> refused = submit_call(call_with({proposed}));
+        ASSERT_FALSE(refused) << target;
+        EXPECT_EQ(refused.error().code, ErrorCode::refused) << target;
+        EXPECT_EQ(refused.error().field, "escalate_to") << target;
+    }
+}
+
 TEST_F(Requests, Q9_the_requests_of_a_batch_are_judged_one_by_one) {
     policy_.allow = {"read"};
     SubmitCall call = call_with({proposal(Kind::action, R"({"tool":"read"})"), proposal()});

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "core/open.h"
+#include "service/identity.h"
 
 namespace holdpoint::service {
 namespace {
@@ -31,6 +32,16 @@ Result<void> check_pending(store::Transaction& tx, const SubmitCall& call) {
                  "", 5};
 }
 
+Result<core::Step> open_one(store::Transaction& tx, const SubmitCall& call, std::size_t at,
+                            const core::Verdict& verdict) {
+    const core::Proposal& proposal = call.proposals[at];
+    if (!proposal.escalate_to.empty())
+        if (Result<void> ok = check_target(tx, proposal.escalate_to, "escalate_to"); !ok)
+            return ok.error();
+    return core::open(proposal, verdict,
+                      {call.ids[at], call.batch, call.agent, call.owner, call.now});
+}
+
 }  // namespace
 
 Result<Submitted> submit(store::Transaction& tx, const policy::Builtin& policy,
@@ -47,9 +58,7 @@ Result<Submitted> submit(store::Transaction& tx, const policy::Builtin& policy,
     steps.reserve(call.proposals.size());
     for (std::size_t i = 0; i < call.proposals.size(); ++i) {
         const core::Verdict verdict = policy::evaluate(policy, call.proposals[i]);
-        Result<core::Step> step =
-            core::open(call.proposals[i], verdict,
-                       {call.ids[i], call.batch, call.agent, call.owner, call.now});
+        Result<core::Step> step = open_one(tx, call, i, verdict);
         if (!step) {
             Error error = step.error();
             if (call.batch) error.field = fmt::format("requests[{}].{}", i, error.field);

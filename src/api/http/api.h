@@ -156,8 +156,8 @@ class Api {
     void decide_as_alias(const CallPtr& call, const std::string& id_text,
                          core::DecisionCommand command);
     void open_session(const CallPtr& call, service::Authenticated found, const auth::Secret& token);
-    void sign_in_with_password(const CallPtr& call, const std::string& name,
-                               const std::string& password, store::Session session,
+    void sign_in_with_password(const std::string& name, const std::string& password,
+                               store::Session session,
                                std::move_only_function<void(Result<service::Authenticated>)> done);
     void set_user_disabled(const CallPtr& call, bool is_disabled);
     /// After an identity changed: caches are dropped, streams of dead credentials closed.
