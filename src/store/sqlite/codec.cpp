@@ -299,18 +299,22 @@ std::string encode(const core::Requirement& requirement) {
     array.add_flag(requirement.reason_required);
     array.add_flag(requirement.modifiable);
     array.add_flag(requirement.exclude_requester);
+    array.add_flag(requirement.confirm_required);
     array.close();
     return out;
 }
 
 Result<void> decode(std::string_view text, core::Requirement& requirement) {
     return parse_with(text, "requirement", [&](const bj::value& value) {
-        ArrayReader reader(value, 5);
+        // Five parts before version 2.
+        const bool is_early = value.is_array() && value.get_array().size() == 5;
+        ArrayReader reader(value, is_early ? 5 : 6);
         if (!read_lines(reader.next(), requirement.lines)) return false;
         reader.read(requirement.reject_threshold);
         reader.read(requirement.reason_required);
         reader.read(requirement.modifiable);
         reader.read(requirement.exclude_requester);
+        if (!is_early) reader.read(requirement.confirm_required);
         return reader.is_whole();
     });
 }
@@ -406,6 +410,7 @@ std::string encode(const core::VerdictRecord& verdict) {
     object.add_unless_empty("rule", verdict.rule);
     object.add_unless_empty("gate", verdict.gate);
     object.add_unless_empty("because", verdict.because);
+    object.add_unless_empty("policy", verdict.policy);
     object.close();
     return out;
 }
@@ -417,6 +422,7 @@ Result<void> decode(std::string_view text, core::VerdictRecord& verdict) {
         reader.read_optional("rule", verdict.rule);
         reader.read_optional("gate", verdict.gate);
         reader.read_optional("because", verdict.because);
+        reader.read_optional("policy", verdict.policy);
         return reader.is_whole();
     });
 }
