@@ -36,7 +36,7 @@ struct RequirementLine {
     std::string group;
     std::vector<std::string> people;
     int quorum = 1;
-    int have = 0;  ///< how many places are filled by the votes so far
+    int have = 0;                                ///< how many places are filled by the votes so far
     std::vector<std::string> other_groups = {};  ///< whose people count as well
 
     bool operator==(const RequirementLine&) const = default;

@@ -86,8 +86,8 @@ void Bindings::bind_people() {
     if (call_.confidence) set(Var::confidence, Value::real(*call_.confidence));
     const std::int64_t ms = call_.now.ms;
     const std::int64_t seconds = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
-    set(Var::now, Value::timestamp(
-                      {seconds, static_cast<std::int32_t>((ms - seconds * 1000) * 1'000'000)}));
+    set(Var::now,
+        Value::timestamp({seconds, static_cast<std::int32_t>((ms - seconds * 1000) * 1'000'000)}));
 }
 
 void Bindings::bind_subject() {
@@ -187,8 +187,8 @@ cel::Value Bindings::run(const Condition& condition, cel::Trace* trace) {
     for (const std::uint16_t var : condition.vars) {
         if (parts_.is_var_ready[var]) continue;
         parts_.is_var_ready[var] = 1;
-        parts_.slots[policy_.var_slot + var] = cel::evaluate(
-            policy_.vars[var].program, {parts_.slots}, parts_.arena, parts_.budget);
+        parts_.slots[policy_.var_slot + var] =
+            cel::evaluate(policy_.vars[var].program, {parts_.slots}, parts_.arena, parts_.budget);
     }
     if (trace)
         return cel::evaluate(condition.program, {parts_.slots}, parts_.arena, parts_.budget,

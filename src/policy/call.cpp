@@ -170,11 +170,11 @@ void read_grant(const value& given, Fields& outer, Situation& out) {
 }
 
 Event read_event(Fields& fields) {
-    const std::optional<std::string> word = fields.word(
-        "event", {"tool_call", "plan", "final_response", "input", "confirmation"});
+    const std::optional<std::string> word =
+        fields.word("event", {"tool_call", "plan", "final_response", "input", "confirmation"});
     if (!word) return Event::tool_call;
-    for (const Event event : {Event::plan, Event::final_response, Event::input,
-                              Event::confirmation}) {
+    for (const Event event :
+         {Event::plan, Event::final_response, Event::input, Event::confirmation}) {
         if (*word == to_string(event)) return event;
     }
     return Event::tool_call;
@@ -203,8 +203,8 @@ void read_subject(Fields& fields, Call& call) {
             break;
     }
     if (mine) call.subject = *mine;
-    const int given = (plan != nullptr) + (response != nullptr) + (input != nullptr) +
-                      (confirmation != nullptr);
+    const int given =
+        (plan != nullptr) + (response != nullptr) + (input != nullptr) + (confirmation != nullptr);
     if (given > (mine ? 1 : 0)) fields.refuse("event", "does not fit the object beside it");
 }
 
@@ -222,8 +222,8 @@ Result<Call> make_call(const core::Proposal& proposal, const Caller& caller) {
     call.event = event_of(proposal.kind);
     call.tool = proposal.tool;
     if (call.event == Event::tool_call) {
-        if (value* args = subject->is_object() ? subject->get_object().if_contains("arguments")
-                                               : nullptr;
+        if (value* args =
+                subject->is_object() ? subject->get_object().if_contains("arguments") : nullptr;
             args && args->is_object())
             call.args = std::move(args->get_object());
         call.claims.cost = number_at(*subject, "estimated_cost");

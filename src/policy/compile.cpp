@@ -12,6 +12,7 @@
 #include "policy/index.h"
 #include "policy/lint.h"
 #include "policy/run_tests.h"
+#include "policy/section.h"
 #include "policy/template.h"
 
 namespace holdpoint::policy {
@@ -32,8 +33,8 @@ class Compiler {
         using Part = Result<void> (Compiler::*)();
         for (const Part part :
              {&Compiler::check_names, &Compiler::vars, &Compiler::gates, &Compiler::rules,
-              &Compiler::counters, &Compiler::risk_rules, &Compiler::patterns,
-              &Compiler::templates, &Compiler::check_trust}) {
+              &Compiler::counters, &Compiler::risk_rules, &Compiler::patterns, &Compiler::templates,
+              &Compiler::check_trust}) {
             if (Result<void> ok = (this->*part)(); !ok) return ok;
         }
         if (Result<void> ok = index(policy_, conditions_); !ok) return ok;
@@ -79,15 +80,14 @@ class Compiler {
         for (const ApproverLine& line : lines) {
             const auto& groups = file().approvers;
             const bool is_known =
-                std::any_of(groups.begin(), groups.end(), [&](const ApproverGroup& group) {
-                    return group.name == line.group;
-                });
+                std::any_of(groups.begin(), groups.end(),
+                            [&](const ApproverGroup& group) { return group.name == line.group; });
             if (is_known) continue;
             std::vector<std::string_view> names;
             for (const ApproverGroup& group : groups) names.push_back(group.name);
-            return yaml::error_at(line.mark, fmt::format("there are no approvers `{}`{}",
-                                                         line.group,
-                                                         did_you_mean(line.group, names)));
+            return yaml::error_at(line.mark,
+                                  fmt::format("there are no approvers `{}`{}", line.group,
+                                              did_you_mean(line.group, names)));
         }
         return {};
     }
@@ -126,8 +126,7 @@ class Compiler {
                     gate.mark,
                     fmt::format("gate `{}` escalates, but `escalate` does not say to whom",
                                 gate.name));
-            if (gate.patience.on_timeout == TimeoutAction::approve &&
-                gate.risk != RiskLevel::low)
+            if (gate.patience.on_timeout == TimeoutAction::approve && gate.risk != RiskLevel::low)
                 return yaml::error_at(gate.mark,
                                       fmt::format("gate `{}` approves by silence; that is only "
                                                   "for `risk: low`, written out",
@@ -155,8 +154,8 @@ class Compiler {
         for (const Gate& gate : file().gates) {
             CompiledGate compiled;
             const std::string what = fmt::format("gate `{}`, `when`", gate.name);
-            const bool is_about_tool = gate.type != GateType::final_response &&
-                                       gate.type != GateType::plan_approval;
+            const bool is_about_tool =
+                gate.type != GateType::final_response && gate.type != GateType::plan_approval;
             const std::vector<const Tool*> tools =
                 is_about_tool ? named_tools(policy_.file, gate.tools) : std::vector<const Tool*>();
             if (Result<void> ok = set(compiled.when, gate.when, what, tools, Wanted::boolean); !ok)
@@ -170,10 +169,9 @@ class Compiler {
                                                       gate.name, gate.callable));
                 compiled.callable = found->second;
             }
-            compiled.is_hard = gate.type == GateType::final_response ||
-                               gate.type == GateType::plan_approval ||
-                               gate.type == GateType::threshold_based ||
-                               gate.type == GateType::budget_based;
+            compiled.is_hard =
+                gate.type == GateType::final_response || gate.type == GateType::plan_approval ||
+                gate.type == GateType::threshold_based || gate.type == GateType::budget_based;
             compiled.specificity = specificity_of(gate.type);
             policy_.gates.push_back(std::move(compiled));
         }
@@ -259,7 +257,8 @@ class Compiler {
             CompiledCounter compiled;
             const std::vector<const Tool*> tools = named_tools(policy_.file, counter.on);
             const std::string what = fmt::format("counter `{}`, ", counter.name);
-            if (Result<void> ok = set(compiled.key, counter.key, what + "`key`", tools, Wanted::text);
+            if (Result<void> ok =
+                    set(compiled.key, counter.key, what + "`key`", tools, Wanted::text);
                 !ok)
                 return ok;
             if (Result<void> ok =
@@ -293,8 +292,7 @@ class Compiler {
             }
             return {};
         };
-        if (Result<void> ok =
-                compile_all(file().always_require_patterns, policy_.require_patterns);
+        if (Result<void> ok = compile_all(file().always_require_patterns, policy_.require_patterns);
             !ok)
             return ok;
         return compile_all(file().auto_allow_patterns, policy_.allow_patterns);
@@ -305,8 +303,7 @@ class Compiler {
                                        const std::vector<const Tool*>& tools) {
         if (text.empty()) return {};
         const Result<std::vector<std::string>> paths = template_paths(text);
-        if (!paths)
-            return yaml::error_at(mark, fmt::format("message: {}", paths.error().message));
+        if (!paths) return yaml::error_at(mark, fmt::format("message: {}", paths.error().message));
         for (const std::string& path : *paths) {
             if (!path.starts_with("args.")) continue;
             const std::string name = path.substr(5, path.find('.', 5) - 5);
@@ -327,14 +324,14 @@ class Compiler {
             if (Result<void> ok = check_template(tool.message, tool.mark, {&tool}); !ok) return ok;
         }
         for (const Gate& gate : file().gates) {
-            if (Result<void> ok = check_template(gate.message, gate.mark,
-                                                 named_tools(policy_.file, gate.tools));
+            if (Result<void> ok =
+                    check_template(gate.message, gate.mark, named_tools(policy_.file, gate.tools));
                 !ok)
                 return ok;
         }
         for (const Rule& rule : file().rules) {
-            if (Result<void> ok = check_template(rule.message, rule.mark,
-                                                 named_tools(policy_.file, rule.tools));
+            if (Result<void> ok =
+                    check_template(rule.message, rule.mark, named_tools(policy_.file, rule.tools));
                 !ok)
                 return ok;
         }
@@ -373,13 +370,12 @@ Result<std::shared_ptr<const Policy>> load(std::string_view text, const LoadOpti
     if (!file) return file.error();
     file = extend(std::move(*file), options.read_parent);
     if (!file) return file.error();
-    Result<std::shared_ptr<const Policy>> policy =
-        compile(std::move(*file), options.extensions);
+    Result<std::shared_ptr<const Policy>> policy = compile(std::move(*file), options.extensions);
     if (!policy || options.may_fail_tests) return policy;
     for (const TestResult& result : run_tests(**policy)) {
         if (!result.is_passed)
-            return yaml::error_at(result.mark, fmt::format("test `{}` fails: {}", result.name,
-                                                           result.message));
+            return yaml::error_at(result.mark,
+                                  fmt::format("test `{}` fails: {}", result.name, result.message));
     }
     return policy;
 }

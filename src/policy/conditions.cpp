@@ -84,8 +84,7 @@ Result<Condition> Conditions::compile(const Expression& expression, std::string_
                                       const std::vector<const Tool*>& tools, Wanted wanted) {
     cel::Limits limits;
     limits.cost_max = cost_max;
-    Result<cel::Program> program =
-        cel::compile(expression.text, environment_for(tools), limits);
+    Result<cel::Program> program = cel::compile(expression.text, environment_for(tools), limits);
     if (!program)
         return yaml::error_at(expression.mark,
                               fmt::format("{}: {}", what, program.error().message));

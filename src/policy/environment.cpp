@@ -96,9 +96,9 @@ Type args_type(const std::vector<const Tool*>& tools) {
     for (const Tool* tool : tools) {
         if (!tool || !tool->args || !tool->args->element.empty()) return json_map();
         for (const ArgField& field : tool->args->fields) {
-            const auto found = std::find_if(
-                merged.fields.begin(), merged.fields.end(),
-                [&](const ArgField& mine) { return mine.name == field.name; });
+            const auto found =
+                std::find_if(merged.fields.begin(), merged.fields.end(),
+                             [&](const ArgField& mine) { return mine.name == field.name; });
             if (found == merged.fields.end())
                 merged.fields.push_back(field);
             else if (!is_same(found->type, field.type))
@@ -114,9 +114,8 @@ cel::Environment make_environment(const Policy& policy, const Type& args) {
     for (const Declared& declared : declarations(args))
         environment.declare_variable(std::string(declared.name), declared.type);
     for (const Counter& counter : policy.file.counters)
-        environment.declare_variable("counters." + counter.name, counter.add.is_set()
-                                                                     ? Type::real()
-                                                                     : Type::integer());
+        environment.declare_variable("counters." + counter.name,
+                                     counter.add.is_set() ? Type::real() : Type::integer());
     for (std::size_t i = 0; i < policy.vars.size(); ++i)
         environment.declare_variable("vars." + policy.file.vars[i].name,
                                      policy.vars[i].program.result_type());

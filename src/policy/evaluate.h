@@ -16,8 +16,8 @@ struct Recorder;
 /// What made policy say what it said.
 enum class Cause : std::uint8_t {
     default_decision,
-    disabled,           ///< the master switch
-    schema,             ///< the arguments are not what the tool declares
+    disabled,  ///< the master switch
+    schema,    ///< the arguments are not what the tool declares
     rule,
     gate,
     always_require,
@@ -27,12 +27,12 @@ enum class Cause : std::uint8_t {
     unknown_tool,
     look_alike,
     opaque_shell,
-    risk_cap,           ///< nothing speaks against it but its level
-    question,           ///< what an agent asks people is for people
+    risk_cap,  ///< nothing speaks against it but its level
+    question,  ///< what an agent asks people is for people
     grant,
     trust,
-    ungated,            ///< a gate failed and says `on_error: allow`
-    failed              ///< something could not be evaluated
+    ungated,  ///< a gate failed and says `on_error: allow`
+    failed    ///< something could not be evaluated
 };
 std::string_view to_string(Cause cause);
 
@@ -57,11 +57,11 @@ struct Verdict {
     /// What requires or denies. Empty when it was allowed.
     std::vector<Finding> findings;
     BaseRisk assessed;
-    std::optional<ArgFault> fault;      ///< for Cause::schema
-    std::optional<std::size_t> grant;   ///< index in StateView::grants of the one that was used
-    bool is_trusted = false;            ///< passed by trust
-    std::vector<std::uint32_t> ungated; ///< gates that failed open
-    std::int64_t steps = 0;             ///< of the budget
+    std::optional<ArgFault> fault;       ///< for Cause::schema
+    std::optional<std::size_t> grant;    ///< index in StateView::grants of the one that was used
+    bool is_trusted = false;             ///< passed by trust
+    std::vector<std::uint32_t> ungated;  ///< gates that failed open
+    std::int64_t steps = 0;              ///< of the budget
 };
 
 /// Memory that evaluations reuse. One for each thread; may be used again at once.

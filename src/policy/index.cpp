@@ -148,8 +148,7 @@ class Indexer {
                 return;
             }
             case GateType::tool_execution:
-                return each_named(gate.tools,
-                                  [&](Entry& entry) { entry.gates.push_back(index); });
+                return each_named(gate.tools, [&](Entry& entry) { entry.gates.push_back(index); });
         }
     }
 
@@ -200,15 +199,14 @@ class Indexer {
             const auto set = [&](std::optional<Condition>& out, const Expression& expression,
                                  std::string_view key, Conditions::Wanted wanted) -> Result<void> {
                 if (!expression.is_set()) return {};
-                Result<Condition> condition =
-                    conditions_.compile(expression, fmt::format("tool `{}`, `{}`", name, key),
-                                        {entry.tool}, wanted);
+                Result<Condition> condition = conditions_.compile(
+                    expression, fmt::format("tool `{}`, `{}`", name, key), {entry.tool}, wanted);
                 if (!condition) return condition.error();
                 out = std::move(*condition);
                 return {};
             };
-            if (Result<void> ok = set(entry.cost, entry.tool->cost, "cost",
-                                      Conditions::Wanted::number);
+            if (Result<void> ok =
+                    set(entry.cost, entry.tool->cost, "cost", Conditions::Wanted::number);
                 !ok)
                 return ok;
             if (Result<void> ok = set(entry.requires_approval, entry.tool->requires_approval,
@@ -253,13 +251,12 @@ std::vector<const Tool*> named_tools(const PolicyFile& file,
     }
     for (const std::string& name : names) {
         const bool is_described =
-            is_glob(name) ? std::any_of(out.begin(), out.end(),
-                                        [&](const Tool* tool) {
-                                            return tool && glob_matches(name, tool->name);
-                                        })
-                          : std::any_of(out.begin(), out.end(), [&](const Tool* tool) {
-                                return tool && tool->name == name;
-                            });
+            is_glob(name)
+                ? std::any_of(
+                      out.begin(), out.end(),
+                      [&](const Tool* tool) { return tool && glob_matches(name, tool->name); })
+                : std::any_of(out.begin(), out.end(),
+                              [&](const Tool* tool) { return tool && tool->name == name; });
         if (!is_described) out.push_back(nullptr);
     }
     return out;

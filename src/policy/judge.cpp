@@ -187,10 +187,9 @@ class Judge {
     void find_base() {
         for (const std::uint32_t index : entry_.gates) find_gate(index);
         for (const std::uint32_t index : entry_.claim_gates) {
-            const bool is_claimed =
-                policy_.file.gates[index].type == GateType::destructive_actions
-                    ? call_.claims.is_destructive
-                    : call_.claims.is_open_world;
+            const bool is_claimed = policy_.file.gates[index].type == GateType::destructive_actions
+                                        ? call_.claims.is_destructive
+                                        : call_.claims.is_open_world;
             if (is_claimed) find_gate(index);
         }
         if (entry_.requires_approval) find_own_requirement();
@@ -210,8 +209,9 @@ class Judge {
         finding.cause = entry_.tool ? Cause::gate : Cause::unknown_tool;
         finding.index = policy_.all_tools_gate;
         finding.gate = policy_.all_tools_gate;
-        finding.risk = policy_.file.gates[static_cast<std::size_t>(policy_.all_tools_gate)]
-                           .risk.value_or(RiskLevel::low);
+        finding.risk =
+            policy_.file.gates[static_cast<std::size_t>(policy_.all_tools_gate)].risk.value_or(
+                RiskLevel::low);
         finding.specificity = 0;
         add(finding);
     }
@@ -232,7 +232,8 @@ class Judge {
     void find_gate(std::uint32_t index) {
         const Gate& gate = policy_.file.gates[index];
         const CompiledGate& compiled = policy_.gates[index];
-        if (entry_.must_check_names && !is_named(gate.tools, call_.tool) && !(gate.is_open_world && call_.claims.is_open_world))
+        if (entry_.must_check_names && !is_named(gate.tools, call_.tool) &&
+            !(gate.is_open_world && call_.claims.is_open_world))
             return;
         const Match3 answer = stands_in_the_way(gate, compiled, index);
         if (answer == Match3::no) return;
@@ -277,8 +278,7 @@ class Judge {
             return !(*call_.confidence >= *gate.confidence_below) ? Match3::yes : Match3::no;
         }
         if (gate.type != GateType::budget_based) return Match3::yes;
-        if (gate.tokens_above &&
-            !(spent(state_.tokens, gate.window) <= *gate.tokens_above))
+        if (gate.tokens_above && !(spent(state_.tokens, gate.window) <= *gate.tokens_above))
             return Match3::yes;
         if (!gate.cost_above) return Match3::no;
         const std::optional<double> estimate = bindings_.cost_estimate();
@@ -366,8 +366,7 @@ class Judge {
         const std::uint32_t all = line ? line->all_commands() : 0;
         for (const std::uint32_t index : entry_.allow) {
             const CompiledRule& rule = policy_.rules[index];
-            const RiskCap cap =
-                policy_.file.rules[index].auto_risk.value_or(policy_.auto_risk_max);
+            const RiskCap cap = policy_.file.rules[index].auto_risk.value_or(policy_.auto_risk_max);
             if (!cap.covers(level_)) {
                 if (recorder_) matches(index);
                 continue;

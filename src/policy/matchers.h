@@ -31,10 +31,12 @@ class ShellLine {
     std::size_t word_count(std::size_t command) const;
     std::string_view word(std::size_t command, std::size_t index) const;
     std::uint32_t all_commands() const;  ///< one bit for each command; 0 if opaque
-    static constexpr std::string_view separator = ";";
-    /// The words of the whole line, command after command with a separator between: the operator
-    /// that stood there. No word of a proved command is one.
+    /// The words of the whole line, command after command; between two commands stands a newline
+    /// and the operator, which no word can be. Empty if opaque.
     std::vector<std::string> words() const;
+    /// The same as one text with single blanks; empty if opaque.
+    std::string plain_text() const;
+    static bool is_separator(std::string_view word) { return word.starts_with('\n'); }
 
     struct Reading;
     const Reading& reading() const { return *reading_; }

@@ -118,8 +118,8 @@ struct Policy {
         }
     };
     std::unordered_map<std::string, Entry, Hash, std::equal_to<>> tools;
-    Entry unknown;                ///< for names that stand nowhere in the file
-    std::vector<Entry> events;    ///< by Event; that of tool_call is empty
+    Entry unknown;                 ///< for names that stand nowhere in the file
+    std::vector<Entry> events;     ///< by Event; that of tool_call is empty
     int all_tools_gate = no_gate;  ///< stands for the default decision and unknown tools
 
     bool reads_shell_commands = false;

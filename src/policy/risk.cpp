@@ -22,8 +22,8 @@ constexpr std::size_t values_max = 2000;
 constexpr auto amount_names = std::to_array<std::string_view>(
     {"amount", "total", "price", "sum", "value", "payment", "budget"});
 constexpr auto secret_marks = std::to_array<std::string_view>(
-    {"-----BEGIN ", "AKIA", "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk-ant-", "sk_live_",
-     "AIza", "eyJhbGciOi"});
+    {"-----BEGIN ", "AKIA", "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk-ant-",
+     "sk_live_", "AIza", "eyJhbGciOi"});
 
 std::string_view text_of(const boost::json::string& text) { return {text.data(), text.size()}; }
 

@@ -38,7 +38,7 @@ struct Assessment {
     std::vector<std::string> factors;
     std::vector<std::string> consequences;
     std::string reversibility;  ///< `fully`, `irreversible`, or empty: not known
-    double confidence = 1;                  ///< how much of it the operator's facts cover
+    double confidence = 1;      ///< how much of it the operator's facts cover
 };
 
 /// The part of the built-in assessment that needs no call: facts of the tool alone.

@@ -95,11 +95,10 @@ std::vector<TestResult> run_tests(const Policy& policy) {
         TestResult result{test.name, test.mark, false, ""};
         const Result<Situation> situation = situation_of(test, policy);
         if (!situation) {
-            result.message = fmt::format("{} {}", situation.error().field,
-                                         situation.error().message);
+            result.message =
+                fmt::format("{} {}", situation.error().field, situation.error().message);
         } else {
-            const Verdict verdict =
-                evaluate(policy, situation->call, situation->state, workspace);
+            const Verdict verdict = evaluate(policy, situation->call, situation->state, workspace);
             result.message = compare(test, policy, *situation, verdict);
             result.is_passed = result.message.empty();
         }

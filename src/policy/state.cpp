@@ -70,8 +70,7 @@ bool covers_words(const Grant& grant, const ShellFact& shell, const Call& call) 
     if (!words || words->size() < grant.argv.size()) return false;
     if (!grant.is_argv_prefix) return *words == grant.argv;
     // A prefix speaks for one command; a second one on the line was never shown to anybody.
-    const bool is_one = std::find(words->begin(), words->end(), ShellLine::separator) ==
-                        words->end();
+    const bool is_one = std::none_of(words->begin(), words->end(), &ShellLine::is_separator);
     return is_one && std::equal(grant.argv.begin(), grant.argv.end(), words->begin());
 }
 
@@ -86,8 +85,7 @@ Error refused(std::string message) { return {ErrorCode::refused, std::move(messa
 Result<void> pin_words(Grant& grant, const ShellFact& shell, const Call& call,
                        const Similar* similar, const GrantTerms& terms) {
     const std::optional<std::vector<std::string>> words = words_of(shell, call);
-    if (!words)
-        return refused("a command that cannot be read cannot be granted; approve it once");
+    if (!words) return refused("a command that cannot be read cannot be granted; approve it once");
     grant.argv = *words;
     if (!terms.argv_words) return {};
     if (!similar || !similar->may_pin_prefix)
@@ -95,7 +93,7 @@ Result<void> pin_words(Grant& grant, const ShellFact& shell, const Call& call,
     const auto count = static_cast<std::size_t>(*terms.argv_words);
     if (*terms.argv_words < 2 || count > words->size())
         return refused("a prefix has at least two words of the command");
-    if (std::find(words->begin(), words->end(), ShellLine::separator) != words->end())
+    if (std::any_of(words->begin(), words->end(), &ShellLine::is_separator))
         return refused("a prefix can be granted for a single command only");
     grant.argv.resize(count);
     grant.is_argv_prefix = true;
@@ -110,7 +108,8 @@ Result<void> pin_arguments(Grant& grant, const Call& call, const Similar* simila
     for (const std::string& path : similar->pin) {
         if (path == "agent.id" || path == "tool" || path == "shell.argv") continue;
         std::optional<std::string> value = value_at(call, path);
-        if (!value) return refused(fmt::format("`{}` is not in this call and cannot be pinned", path));
+        if (!value)
+            return refused(fmt::format("`{}` is not in this call and cannot be pinned", path));
         grant.pins.push_back({path, std::move(*value)});
     }
     for (const std::string& path : similar->bound) {
@@ -173,11 +172,10 @@ bool covers(const Grant& grant, const Policy& policy, const Call& call, core::Ri
     if (!grant.session.empty() && grant.session != call.session) return false;
     if (grant.uses_left && *grant.uses_left <= 0) return false;
     if (grant.sum_left && sum_of(grant, call) > *grant.sum_left) return false;
-    const bool is_same =
-        std::all_of(grant.pins.begin(), grant.pins.end(),
-                    [&](const Pin& pin) { return is_pinned(pin, call); }) &&
-        std::all_of(grant.bounds.begin(), grant.bounds.end(),
-                    [&](const Bound& bound) { return is_bounded(bound, call); });
+    const bool is_same = std::all_of(grant.pins.begin(), grant.pins.end(),
+                                     [&](const Pin& pin) { return is_pinned(pin, call); }) &&
+                         std::all_of(grant.bounds.begin(), grant.bounds.end(),
+                                     [&](const Bound& bound) { return is_bounded(bound, call); });
     if (!is_same) return false;
     const ShellFact* shell = shell_of(policy, call);
     return shell ? covers_words(grant, *shell, call) : true;
@@ -244,9 +242,14 @@ std::string describe(const Grant& grant) {
     }
     for (const Bound& bound : grant.bounds)
         out += fmt::format(", with `{}` at most {}", bound.path, bound.at_most);
-    if (!grant.argv.empty())
-        out += fmt::format(", the command `{}`{}", fmt::join(grant.argv, " "),
+    if (!grant.argv.empty()) {
+        std::string words;
+        for (const std::string& word : grant.argv)
+            words +=
+                (words.empty() ? "" : " ") + word.substr(ShellLine::is_separator(word) ? 1 : 0);
+        out += fmt::format(", the command `{}`{}", words,
                            grant.is_argv_prefix ? " and whatever follows" : "");
+    }
     out += fmt::format(", up to {} risk", core::to_string(grant.risk_max));
     if (grant.uses_left) out += fmt::format(", {} more times", *grant.uses_left);
     if (grant.sum_left) out += fmt::format(", {} in total", *grant.sum_left);
@@ -283,9 +286,8 @@ std::string trust_key(const Policy& policy, const Call& call) {
 TrustEntry count(TrustEntry entry, const Policy& policy, const TrustOutcome& outcome) {
     if (!policy.file.trust) return entry;
     const TrustRules& rules = *policy.file.trust;
-    const bool is_stale =
-        (entry.policy != policy.version && is_reset_on(rules, "policy_change")) ||
-        outcome.at - entry.last_at >= rules.expires_ms;
+    const bool is_stale = (entry.policy != policy.version && is_reset_on(rules, "policy_change")) ||
+                          outcome.at - entry.last_at >= rules.expires_ms;
     if (is_stale) {
         entry.approvals = 0;
         entry.approvers.clear();

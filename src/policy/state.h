@@ -60,10 +60,10 @@ struct Bound {
 struct Grant {
     std::string id;
     std::string tool;
-    std::string agent;            ///< always pinned
-    std::string session;          ///< if not empty, only in this session
-    std::vector<Pin> pins;        ///< all must be equal
-    std::vector<Bound> bounds;    ///< all must hold
+    std::string agent;              ///< always pinned
+    std::string session;            ///< if not empty, only in this session
+    std::vector<Pin> pins;          ///< all must be equal
+    std::vector<Bound> bounds;      ///< all must hold
     std::vector<std::string> argv;  ///< of a shell command, word by word
     bool is_argv_prefix = false;    ///< more words may follow
     core::RiskLevel risk_max = core::RiskLevel::medium;

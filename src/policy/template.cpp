@@ -17,9 +17,9 @@ constexpr std::size_t value_bytes_max = 80;
 constexpr std::size_t line_bytes_max = 240;
 constexpr std::string_view hidden = "•••";
 
-constexpr auto secret_names = std::to_array<std::string_view>(
-    {"password", "passwd", "secret", "token", "apikey", "api_key", "private_key", "credential",
-     "authorization", "cookie"});
+constexpr auto secret_names =
+    std::to_array<std::string_view>({"password", "passwd", "secret", "token", "apikey", "api_key",
+                                     "private_key", "credential", "authorization", "cookie"});
 
 constexpr auto shown_paths = std::to_array<std::string_view>(
     {"tool", "agent.id", "user.id", "session", "task.id", "plan.title", "response.text"});
@@ -35,9 +35,8 @@ std::string lowered(std::string_view text) {
 bool is_secret(std::string_view path, const Tool* tool) {
     const std::string name = lowered(path);
     const bool looks_secret =
-        std::any_of(secret_names.begin(), secret_names.end(), [&](std::string_view word) {
-            return name.find(word) != std::string::npos;
-        });
+        std::any_of(secret_names.begin(), secret_names.end(),
+                    [&](std::string_view word) { return name.find(word) != std::string::npos; });
     if (looks_secret || !tool || !path.starts_with("args.")) return looks_secret;
     const std::string_view argument = path.substr(5, path.find('.', 5) - 5);
     return std::find(tool->redact.begin(), tool->redact.end(), argument) != tool->redact.end();
@@ -91,8 +90,7 @@ bool split(std::string_view source, OnText on_text, OnPath on_path) {
 Result<std::vector<std::string>> template_paths(std::string_view text) {
     std::vector<std::string> paths;
     const bool is_closed = split(
-        text, [](std::string_view) {},
-        [&](std::string_view path) { paths.emplace_back(path); });
+        text, [](std::string_view) {}, [&](std::string_view path) { paths.emplace_back(path); });
     if (!is_closed) return Error{ErrorCode::invalid_argument, "`{{` is never closed", ""};
     for (const std::string& path : paths) {
         const bool is_known =

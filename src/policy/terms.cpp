@@ -133,10 +133,9 @@ class Merger {
 
     /// A rule that holds by this gate speaks for it, also where it gives more time.
     bool is_refined(int gate) const {
-        return std::any_of(verdict_.findings.begin(), verdict_.findings.end(),
-                           [&](const Finding& other) {
-                               return other.cause == Cause::rule && other.gate == gate;
-                           });
+        return std::any_of(
+            verdict_.findings.begin(), verdict_.findings.end(),
+            [&](const Finding& other) { return other.cause == Cause::rule && other.gate == gate; });
     }
 
     const Policy& policy_;

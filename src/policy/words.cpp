@@ -61,8 +61,8 @@ std::string plain_sentence(const Policy& policy, const Call& call, const Verdict
             return fmt::format("`{}` is on the list of tools that pass", tool);
         case Cause::pattern: {
             const bool is_allow = verdict.decisive.effect == Effect::allow;
-            const auto& patterns = is_allow ? policy.file.auto_allow_patterns
-                                            : policy.file.always_require_patterns;
+            const auto& patterns =
+                is_allow ? policy.file.auto_allow_patterns : policy.file.always_require_patterns;
             return fmt::format("the arguments match the pattern `{}`",
                                patterns[static_cast<std::size_t>(verdict.decisive.index)].text);
         }
@@ -113,7 +113,7 @@ std::string because(const Policy& policy, const Call& call, const Verdict& verdi
     const Rule* rule = rule_of(policy, finding);
     const Gate* gate = finding.cause == Cause::gate ? gate_of(policy, finding) : nullptr;
     if (finding.is_error) {
-        const std::string name = rule ? "rule `" + rule->id + "`"
+        const std::string name = rule   ? "rule `" + rule->id + "`"
                                  : gate ? "gate `" + gate->name + "`"
                                         : "a condition of the tool";
         return fmt::format("{} could not be evaluated for this call", name);
@@ -128,8 +128,9 @@ std::string headline(const Policy& policy, const Call& call, const Verdict& verd
     const Entry& entry = policy.entry_of(call);
     const Rule* rule = rule_of(policy, verdict.decisive);
     const Gate* gate = gate_of(policy, verdict.decisive);
-    for (const std::string* text : {rule ? &rule->message : nullptr, gate ? &gate->message : nullptr,
-                                    entry.tool ? &entry.tool->message : nullptr}) {
+    for (const std::string* text :
+         {rule ? &rule->message : nullptr, gate ? &gate->message : nullptr,
+          entry.tool ? &entry.tool->message : nullptr}) {
         if (text && !text->empty()) return render(*text, call, entry.tool);
     }
     return {};
@@ -176,13 +177,11 @@ core::Verdict to_core(const Policy& policy, const Call& call, const Verdict& ver
     out.timing = terms.timing;
     out.headline = headline(policy, call, verdict);
     if (verdict.kind != core::VerdictKind::allow)
-        out.risk_detail =
-            to_json(assessment_of(policy, call, {}, verdict), proposal.risk_detail);
+        out.risk_detail = to_json(assessment_of(policy, call, {}, verdict), proposal.risk_detail);
     return out;
 }
 
-core::Verdict evaluate(const Policy& policy, const core::Proposal& proposal,
-                       const Caller& caller) {
+core::Verdict evaluate(const Policy& policy, const core::Proposal& proposal, const Caller& caller) {
     const Result<Call> call = make_call(proposal, caller);
     if (!call) {
         core::Verdict refused;
