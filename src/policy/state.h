@@ -155,6 +155,7 @@ struct CounterNeed {
 /// What to load before evaluate(), and what to count afterwards: when the call is released, at
 /// once or by people, each counter grows by its `add`.
 struct Needs {
+    double cost = 0;  ///< what this call is estimated to cost, once it is released
     std::vector<CounterNeed> counters;
     bool wants_costs = false;
     bool wants_grants = false;
