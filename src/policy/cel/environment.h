@@ -53,6 +53,10 @@ struct Overload {
     bool is_method = false;         ///< `text.trim()` instead of `trim(text)`
     Implementation implementation;  ///< may be empty if programs are only checked
     std::uint32_t cost = 1;         ///< steps that a call takes at least
+    /// Whether the work grows with the text or list given; the cost estimate then assumes the
+    /// largest.
+    bool is_linear = false;
+    bool is_variadic = false;  ///< the last parameter may be given more than once
 };
 
 /// What programs may name: variables, functions, and the switches of the language. Built once, then
@@ -69,7 +73,8 @@ class Environment {
         bool macros = true;
         /// Off, every expression is `dyn` and what is wrong becomes an evaluation error.
         bool check = true;
-        /// Lets `matches` take a pattern that is not a constant; compiled at each evaluation.
+        /// Lets `matches` take a pattern, and functions of time a zone, that is not a constant.
+        /// Patterns are then compiled, and zones loaded, while evaluating.
         bool variable_patterns = false;
         /// The test macros cel.block, cel.index and cel.iterVar of the conformance suite.
         bool block_macros = false;
@@ -107,7 +112,7 @@ class Environment {
     const Variable* variable(std::string_view name, Slot* slot = nullptr) const;
 
     /// Every overload of a function, its own first, then the library's; empty if unknown.
-    std::vector<const Overload*> overloads(std::string_view name) const;
+    std::vector<std::shared_ptr<const Overload>> overloads(std::string_view name) const;
 
   private:
     Switches switches_;
@@ -115,7 +120,6 @@ class Environment {
     std::vector<Variable> variables_;
     std::map<std::string, Slot, std::less<>> slots_;
     std::map<std::string, std::vector<std::shared_ptr<const Overload>>, std::less<>> functions_;
-    std::vector<std::shared_ptr<const Type>> types_;
 };
 
 }  // namespace holdpoint::cel

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -73,29 +74,38 @@ class Value {
     Value() = default;  ///< absent
 
     static Value null() { return Value(Kind::null); }
-    static Value boolean(bool value);
-    static Value integer(std::int64_t value);
-    static Value unsigned_integer(std::uint64_t value);
-    static Value real(double value);
-    static Value string(std::string_view utf8);
-    static Value bytes(std::string_view bytes);
+    static Value boolean(bool value) { return Value(Kind::boolean, value ? 1 : 0); }
+    static Value integer(std::int64_t value) { return Value(Kind::integer, value); }
+    static Value unsigned_integer(std::uint64_t value) {
+        return Value(Kind::unsigned_integer, static_cast<std::int64_t>(value));
+    }
+    static Value real(double value) {
+        return Value(Kind::real, std::bit_cast<std::int64_t>(value));
+    }
+    static Value string(std::string_view utf8) { return Value(Kind::string, utf8); }
+    static Value bytes(std::string_view bytes) { return Value(Kind::bytes, bytes); }
     static Value list(std::span<const Value> elements);
-    static Value timestamp(Moment moment);
-    static Value duration(std::int64_t nanoseconds);
-    static Value type(std::string_view name);  ///< `name` must outlive the value
+    static Value timestamp(Moment moment) {
+        Value value(Kind::timestamp, moment.seconds);
+        value.length_ = static_cast<std::uint32_t>(moment.nanos);
+        return value;
+    }
+    static Value duration(std::int64_t nanoseconds) { return Value(Kind::duration, nanoseconds); }
+    static Value type(std::string_view name) { return Value(Kind::type, name); }  ///< a view, too
     static Value none() { return Value(Kind::optional); }
     static Value some(Value value, Arena& arena);
+    static Value address(const Address& address, Arena& arena);  ///< ip, or cidr if it has a prefix
 
-    /// A map from entries in their order; later duplicates must not occur (see find_repeated_key.
-    /// The entries are not copied.
+    /// A map of these entries, which are not copied. Keys are int, uint, bool or string and differ;
+    /// make_map() checks that.
     static Value map(std::span<const MapEntry> entries, Arena& arena);
+    static Value map(const MapTable& table);
 
     /// A view of parsed JSON; `json` and `type` must outlive the value. Nothing is copied: objects
     /// become maps and arrays lists that read the JSON when asked. Numbers become `int` where
     /// `type` (or the declared field below it) says so, else `double`; a string declared timestamp
     /// or duration is read as one. A value that is not what `type` declares is an error value, so
-    /// that
-    /// `"amount": "50000"` can never satisfy a condition on a number.
+    /// that text in place of a number can never satisfy a condition.
     static Value json(const boost::json::value& json, const Type& type, Arena& arena);
     static Value json(const boost::json::object& json, const Type& type, Arena& arena);
     static Value json(const boost::json::array& json, const Type& type, Arena& arena);
@@ -107,15 +117,15 @@ class Value {
     bool is_absent() const { return kind_ == Kind::absent; }
     bool is_null() const { return kind_ == Kind::null; }
     bool is_error() const { return kind_ == Kind::error; }
-    bool is_true() const { return kind_ == Kind::boolean && payload_.boolean; }
-    bool is_false() const { return kind_ == Kind::boolean && !payload_.boolean; }
+    bool is_true() const { return kind_ == Kind::boolean && payload_.integer != 0; }
+    bool is_false() const { return kind_ == Kind::boolean && payload_.integer == 0; }
     bool is_numeric() const { return kind_ >= Kind::integer && kind_ <= Kind::real; }
 
     // The accessors do not check the kind; the caller has.
-    bool as_boolean() const { return payload_.boolean; }
+    bool as_boolean() const { return payload_.integer != 0; }
     std::int64_t as_integer() const { return payload_.integer; }
-    std::uint64_t as_unsigned() const { return payload_.unsigned_integer; }
-    double as_real() const { return payload_.real; }
+    std::uint64_t as_unsigned() const { return static_cast<std::uint64_t>(payload_.integer); }
+    double as_real() const { return std::bit_cast<double>(payload_.integer); }
     /// Of strings, bytes and type names; of errors the message.
     std::string_view as_text() const { return {payload_.text, length_}; }
     Moment as_timestamp() const { return {payload_.integer, static_cast<std::int32_t>(length_)}; }
@@ -131,6 +141,8 @@ class Value {
     /// The value under a key (numbers find keys of other numeric kinds); absent if there is none.
     Value find(const Value& key, Arena& arena) const;
     Value find(std::string_view key, Arena& arena) const;
+    /// The same where the type of the JSON value under the key is known already.
+    Value find(std::string_view key, const Type& type, Arena& arena) const;
     bool contains_key(std::string_view key) const;
 
     // Errors.
@@ -145,16 +157,18 @@ class Value {
     static constexpr std::uint8_t form_json = 1;
 
     explicit Value(Kind kind) : kind_(kind) {}
+    Value(Kind kind, std::int64_t payload) : kind_(kind) { payload_.integer = payload; }
+    Value(Kind kind, std::string_view text)
+        : kind_(kind), length_(static_cast<std::uint32_t>(text.size())) {
+        payload_.text = text.data();
+    }
 
     Kind kind_ = Kind::absent;
     std::uint8_t form_ = 0;     ///< how lists and maps are stored; of errors the fault
     std::uint16_t node_ = 0;    ///< of errors
     std::uint32_t length_ = 0;  ///< of text and arrays; of timestamps the nanoseconds
     union Payload {
-        std::int64_t integer = 0;
-        bool boolean;
-        std::uint64_t unsigned_integer;
-        double real;
+        std::int64_t integer = 0;  ///< booleans, every number by its bits, times
         const char* text;
         const Value* element;
         const MapTable* map;
@@ -182,6 +196,9 @@ struct Address {
     bool is_v6 = false;
     std::int16_t prefix_bits = -1;
 };
+
+/// The same as Value::map, or an error value for a key of another kind or one that is repeated.
+Value make_map(std::span<const MapEntry> entries, Arena& arena);
 
 /// CEL's run-time equality: numbers compare by value across int, uint and double, lists and maps
 /// element by element, values of different kinds are unequal, NaN equals nothing.
