@@ -38,6 +38,9 @@ Result<void> check_authority(const Request& request, const Actor& person) {
 
 Result<void> check_fit(const Request& request, const DecisionCommand& command) {
     const Requirement& requirement = request.requirement;
+    if (requirement.confirm_required && approves(command.kind) &&
+        command.confirm != confirmation_code(request.digest))
+        return refused("type the confirmation code that stands with the request", "confirm");
     switch (command.kind) {
         case DecisionKind::approve:
             if (request.kind == Kind::input)

@@ -16,6 +16,9 @@ constexpr std::int64_t life_ms = 400 * day_ms;
 constexpr const char* cost_name = "$cost.";
 constexpr const char* tokens_name = "$tokens.";
 
+/// Whether asking is remembered: an agent that only asks has not used the tool.
+enum class Trace { leave, none };
+
 /// One of the three budgets of an agent.
 struct Budget {
     const char* span;
@@ -91,7 +94,8 @@ Result<std::vector<std::string>> user_roles(store::Transaction& tx, const core::
 Result<policy::StateView> load_state(store::Transaction& tx, const policy::Policy& policy,
                                      const core::Proposal& proposal, const policy::Needs& needs,
                                      const core::Actor& agent,
-                                     std::vector<store::GrantRecord>& grants, Timestamp now) {
+                                     std::vector<store::GrantRecord>& grants, Trace trace,
+                                     Timestamp now) {
     policy::StateView state;
     state.counters.resize(policy.file.counters.size());
     for (const policy::CounterNeed& need : needs.counters) {
@@ -123,7 +127,7 @@ Result<policy::StateView> load_state(store::Transaction& tx, const policy::Polic
         if (!entry) return entry.error();
         state.trust = std::move(*entry);
     }
-    if (!proposal.tool.empty()) {
+    if (!proposal.tool.empty() && trace == Trace::leave) {
         const Result<bool> was_used = tx.note_tool(agent.id, proposal.tool);
         if (!was_used) return was_used.error();
         state.is_new_to_agent = !*was_used;
@@ -194,6 +198,37 @@ void demand(core::Requirement& requirement, const core::Requirement& asked) {
     requirement.confirm_required = requirement.confirm_required || asked.confirm_required;
 }
 
+Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
+                        const core::Proposal& proposal, const Proposer& proposer, double draw,
+                             Trace trace, Timestamp now) {
+    policy::Caller caller;
+    caller.agent = proposer.agent.name;
+    if (!proposer.agent.groups.empty()) caller.role = proposer.agent.groups.front();
+    caller.now = now;
+    Result<std::vector<std::string>> roles = user_roles(tx, proposal, proposer.owner);
+    if (!roles) return roles.error();
+    caller.user_roles = std::move(*roles);
+    Result<policy::Call> call = policy::make_call(proposal, caller);
+    if (!call) return call.error();
+
+    Judgement judgement;
+    judgement.call = std::move(*call);
+    judgement.needs = policy::needs(policy, judgement.call, workspace());
+    std::vector<store::GrantRecord> grants;
+    Result<policy::StateView> state =
+        load_state(tx, policy, proposal, judgement.needs, proposer.agent, grants, trace, now);
+    if (!state) return state.error();
+    state->draw = draw;
+    const policy::Verdict verdict = policy::evaluate(policy, judgement.call, *state, workspace());
+    judgement.verdict = policy::to_core(policy, judgement.call, verdict, proposal);
+    if (verdict.grant) {
+        judgement.grant = grants[*verdict.grant];
+        judgement.verdict.record.because =
+            fmt::format("granted by {} ({})", judgement.grant->grant.by, judgement.grant->grant.id);
+    }
+    return judgement;
+}
+
 }  // namespace
 
 core::Proposal proposal_of(const core::Request& request) {
@@ -214,32 +249,12 @@ core::Proposal proposal_of(const core::Request& request) {
 Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
                         const core::Proposal& proposal, const Proposer& proposer, double draw,
                         Timestamp now) {
-    policy::Caller caller;
-    caller.agent = proposer.agent.name;
-    if (!proposer.agent.groups.empty()) caller.role = proposer.agent.groups.front();
-    caller.now = now;
-    Result<std::vector<std::string>> roles = user_roles(tx, proposal, proposer.owner);
-    if (!roles) return roles.error();
-    caller.user_roles = std::move(*roles);
-    Result<policy::Call> call = policy::make_call(proposal, caller);
-    if (!call) return call.error();
+    return judge_with(tx, policy, proposal, proposer, draw, Trace::leave, now);
+}
 
-    Judgement judgement;
-    judgement.call = std::move(*call);
-    judgement.needs = policy::needs(policy, judgement.call, workspace());
-    std::vector<store::GrantRecord> grants;
-    Result<policy::StateView> state =
-        load_state(tx, policy, proposal, judgement.needs, proposer.agent, grants, now);
-    if (!state) return state.error();
-    state->draw = draw;
-    const policy::Verdict verdict = policy::evaluate(policy, judgement.call, *state, workspace());
-    judgement.verdict = policy::to_core(policy, judgement.call, verdict, proposal);
-    if (verdict.grant) {
-        judgement.grant = grants[*verdict.grant];
-        judgement.verdict.record.because =
-            fmt::format("granted by {} ({})", judgement.grant->grant.by, judgement.grant->grant.id);
-    }
-    return judgement;
+Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,
+                          const core::Proposal& proposal, const Proposer& proposer, Timestamp now) {
+    return judge_with(tx, policy, proposal, proposer, 1, Trace::none, now);
 }
 
 Result<void> count_allowed(store::Transaction& tx, Judgement& judgement, const PrincipalId& agent,

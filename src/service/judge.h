@@ -32,6 +32,10 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
                         const core::Proposal& proposal, const Proposer& proposer, double draw,
                         Timestamp now);
 
+/// The same without leaving a trace, for whoever only asks.
+Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,
+                          const core::Proposal& proposal, const Proposer& proposer, Timestamp now);
+
 /// Counts a call that policy lets pass at once: counters, costs, the grant that covers it.
 Result<void> count_allowed(store::Transaction& tx, Judgement& judgement, const PrincipalId& agent,
                            Timestamp now);

@@ -8,6 +8,9 @@
 
 namespace holdpoint::service {
 
+/// The setting that names the version to use after a restart, where no file says it.
+inline constexpr const char* policy_setting = "policy";
+
 /// The policy that judges from now on. Swapped whole: whoever judges keeps the one it began with.
 /// Any thread.
 class PolicyInForce {
