@@ -13,6 +13,10 @@
 /// Immutable and safe from any thread.
 namespace holdpoint::policy {
 
+namespace shell {
+class Search;
+}
+
 /// A shell command that was read, both ways. Keeps copies of nothing: the text must outlive it.
 class ShellLine {
   public:
@@ -37,6 +41,9 @@ class ShellLine {
     /// The same as one text with single blanks; empty if opaque.
     std::string plain_text() const;
     static bool is_separator(std::string_view word) { return word.starts_with('\n'); }
+
+    /// The searching reading, made when it is first asked for.
+    const shell::Search& search() const;
 
     struct Reading;
     const Reading& reading() const { return *reading_; }

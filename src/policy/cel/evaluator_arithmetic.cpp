@@ -140,9 +140,7 @@ Value Evaluator<Traced>::time_arithmetic(std::uint32_t node, const Value& a, con
     return moment ? Value::timestamp(*moment) : fail(node, Fault::out_of_range, outside_time);
 }
 
-template Value Evaluator<false>::negate(std::uint32_t);
-template Value Evaluator<true>::negate(std::uint32_t);
-template Value Evaluator<false>::arithmetic(std::uint32_t);
-template Value Evaluator<true>::arithmetic(std::uint32_t);
+template class Evaluator<false>;
+template class Evaluator<true>;
 
 }  // namespace holdpoint::cel

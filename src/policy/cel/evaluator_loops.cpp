@@ -155,9 +155,7 @@ Value Evaluator<Traced>::opt_map(std::uint32_t node) {
     return value.kind() == Kind::optional ? value : no_overload(node, value);
 }
 
-template Value Evaluator<false>::loop(std::uint32_t);
-template Value Evaluator<true>::loop(std::uint32_t);
-template Value Evaluator<false>::opt_map(std::uint32_t);
-template Value Evaluator<true>::opt_map(std::uint32_t);
+template class Evaluator<false>;
+template class Evaluator<true>;
 
 }  // namespace holdpoint::cel
