@@ -31,10 +31,9 @@ std::string digest_of(const Request& request) {
 }
 
 std::string confirmation_code(std::string_view digest) {
-    const std::string hash = sha256("holdpoint.confirm.v1\n" + std::string(digest));
+    const Sha256 hash = sha256("holdpoint.confirm.v1\n" + std::string(digest));
     std::uint32_t number = 0;
-    for (std::size_t i = 0; i < 4; ++i)
-        number = number << 8 | static_cast<unsigned char>(hash[i]);
+    for (std::size_t i = 0; i < 4; ++i) number = number << 8 | hash[i];
     std::string code = std::to_string(number % 1'000'000);
     return std::string(6 - code.size(), '0') + code;
 }
