@@ -268,6 +268,11 @@ struct Defaults {
     Patience patience;
     Demands demands;
     Mark mark;
+
+    // From code only: what the flags of a server without a policy file say.
+    std::optional<RiskLevel> unknown_risk;  ///< of tools that are not described
+    std::optional<core::Requirement> requirement;
+    std::optional<core::Timing> timing;
 };
 
 /// One unit test in the file.

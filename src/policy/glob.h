@@ -2,13 +2,16 @@
 
 #include <string_view>
 
-/// Globs over tool names: `*` stands for any run of characters, `?` for one byte. Nothing else is
-/// special. Paths have their own globs, in match/.
+#include "policy/match/glob.h"
+
+/// Globs over the names of tools.
 namespace holdpoint::policy {
 
-bool is_glob(std::string_view pattern);
+using match::is_glob;
 
-/// Anchored at both ends; linear in pattern times name.
-bool glob_matches(std::string_view pattern, std::string_view name);
+/// Anchored at both ends.
+inline bool glob_matches(std::string_view pattern, std::string_view name) {
+    return match::glob_matches(pattern, name, match::GlobKind::text);
+}
 
 }  // namespace holdpoint::policy

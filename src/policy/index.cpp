@@ -42,7 +42,6 @@ class Indexer {
     void name_tools() {
         for (const Tool& tool : file().tools) {
             policy_.tools[tool.name].tool = &tool;
-            policy_.skeletons.push_back(skeleton(tool.name));
         }
         const auto mention = [&](const std::vector<std::string>& names) {
             for (const std::string& name : names) {
@@ -57,6 +56,8 @@ class Indexer {
         for (const RiskRule& rule : file().risk) mention(rule.tools);
         mention(file().always_require);
         mention(file().never_require);
+        for (const auto& [name, entry] : policy_.tools)
+            policy_.skeletons.push_back(skeleton(name));
     }
 
     /// Calls `add(entry)` for every entry that the names mean, the unknown ones included.
@@ -189,9 +190,15 @@ class Indexer {
             !entry.tool->destructive.value_or(false) || file().trust->may_cover_destructive;
     }
 
+    BaseRisk risk_of(const Tool* tool) const {
+        BaseRisk risk = base_risk(tool);
+        if (!tool) risk.level = file().defaults.unknown_risk.value_or(risk.level);
+        return risk;
+    }
+
     Result<void> add_facts() {
         for (auto& [name, entry] : policy_.tools) {
-            const BaseRisk risk = base_risk(entry.tool);
+            const BaseRisk risk = risk_of(entry.tool);
             entry.base_risk = risk.level;
             entry.base_factors = risk.factors;
             entry.args_type = args_type({entry.tool});
@@ -214,11 +221,14 @@ class Indexer {
                 !ok)
                 return ok;
         }
-        const BaseRisk risk = base_risk(nullptr);
+        const BaseRisk risk = risk_of(nullptr);
         policy_.unknown.base_risk = risk.level;
         policy_.unknown.base_factors = risk.factors;
         policy_.unknown.args_type = args_type({nullptr});
-        for (Entry& entry : policy_.events) entry.args_type = args_type({nullptr});
+        for (Entry& entry : policy_.events) {
+            entry.args_type = args_type({nullptr});
+            entry.base_risk = file().defaults.unknown_risk.value_or(RiskLevel::low);
+        }
         return {};
     }
 

@@ -172,7 +172,7 @@ class Judge {
             if (policy_.require_patterns[index].finds(call_.args, bindings_.line()))
                 add_plain(Cause::pattern, static_cast<int>(index));
         }
-        if (is_unknown() && is_look_alike(policy_, call_.tool)) {
+        if (is_unknown() && entry_.must_check_names && is_look_alike(policy_, call_.tool)) {
             verdict_.assessed.factors |= look_alike;
             add_plain(Cause::look_alike);
         }
@@ -206,7 +206,11 @@ class Judge {
 
     void add_all_tools() {
         Finding finding;
-        finding.cause = entry_.tool ? Cause::gate : Cause::unknown_tool;
+        finding.cause = Cause::gate;
+        // Where no tool is described, not being described says nothing.
+        if (!entry_.tool)
+            finding.cause =
+                policy_.file.tools.empty() ? Cause::default_decision : Cause::unknown_tool;
         finding.index = policy_.all_tools_gate;
         finding.gate = policy_.all_tools_gate;
         finding.risk =

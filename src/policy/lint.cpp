@@ -52,12 +52,6 @@ class Linter {
             warn(gate.mark, what + ": silence approves");
         if (gate.on_error == OnError::allow)
             warn(gate.mark, what + ": lets low risk pass when it cannot be evaluated");
-        const bool is_destructive_unused =
-            gate.type == GateType::destructive_actions &&
-            std::none_of(file_.tools.begin(), file_.tools.end(),
-                         [](const Tool& tool) { return tool.destructive.value_or(false); });
-        if (is_destructive_unused && file_.extends.empty() && !file_.tools.empty())
-            warn(gate.mark, what + ": no tool is destructive");
     }
 
     void look_at(const Rule& rule) {

@@ -172,17 +172,18 @@ std::string escalation_target(const Policy& policy, const Call& call,
 }
 
 core::Timing timing_of(const Policy& policy, const Call& call, const Patience& patience) {
-    core::Timing timing;
+    core::Timing timing = policy.file.defaults.timing.value_or(core::Timing{});
     timing.timeout_ms = patience.timeout_ms.value_or(timing.timeout_ms);
     timing.on_timeout = patience.on_timeout.value_or(timing.on_timeout);
     if (!patience.default_decision.empty())
         timing.default_decision.text =
             fmt::format("{{\"decision\":\"{}\"}}", patience.default_decision);
-    timing.remind_every_ms = patience.remind_every_ms.value_or(0);
+    timing.remind_every_ms = patience.remind_every_ms.value_or(timing.remind_every_ms);
     timing.reminders_max = patience.reminders_max.value_or(timing.reminders_max);
-    timing.escalate_to = escalation_target(policy, call, patience.escalate_to);
-    if (!timing.escalate_to.empty())
+    if (!patience.escalate_to.empty()) {
+        timing.escalate_to = escalation_target(policy, call, patience.escalate_to);
         timing.escalate_after_ms = patience.escalate_after_ms.value_or(0);
+    }
     timing.retries_max = patience.retries_max.value_or(timing.retries_max);
     // Nobody to escalate to: silence then means no.
     if (timing.on_timeout == TimeoutAction::escalate && timing.escalate_to.empty())
@@ -198,16 +199,20 @@ Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict) {
     terms.lines = merged.lines;
     terms.timing = timing_of(policy, call, merged.patience);
     core::Requirement& requirement = terms.requirement;
+    requirement = policy.file.defaults.requirement.value_or(core::Requirement{});
     if (!terms.lines.empty()) requirement.lines.clear();
     for (const ApproverLine& line : terms.lines)
         requirement.lines.push_back(core_line(policy, call, line));
-    requirement.reason_required = merged.demands.require_reason.value_or(false);
-    requirement.exclude_requester = merged.demands.exclude_requester.value_or(false);
-    requirement.modifiable = merged.demands.allow_modification.value_or(true);
-    requirement.reject_threshold = merged.demands.reject_threshold.value_or(1);
+    const Demands& demands = merged.demands;
+    requirement.reason_required = requirement.reason_required || demands.require_reason == true;
+    requirement.exclude_requester =
+        requirement.exclude_requester || demands.exclude_requester == true;
+    requirement.modifiable = requirement.modifiable && demands.allow_modification != false;
+    requirement.reject_threshold =
+        demands.reject_threshold.value_or(requirement.reject_threshold);
     // D9: at the highest level a click is not enough.
-    requirement.confirm_required =
-        merged.demands.confirm_code.value_or(false) || verdict.risk == RiskLevel::critical;
+    requirement.confirm_required = requirement.confirm_required || demands.confirm_code == true ||
+                                   verdict.risk == RiskLevel::critical;
     return terms;
 }
 

@@ -42,13 +42,14 @@ struct Expr {
 
     Kind kind = Kind::literal;
     Loop loop = Loop::all;
-    bool is_absolute = false;  ///< a name written `.x`
-    bool is_optional = false;  ///< `.?`
-    bool is_test = false;      ///< has(…)
-    Span span = {};            ///< all of it, brackets around it included
-    std::uint32_t at = 0;      ///< where to point in messages: the operator, the field's name
-    std::string name = {};     ///< of names, fields and functions
-    ExprId target = no_expr;   ///< of selects and method calls
+    bool is_absolute = false;   ///< a name written `.x`
+    bool is_optional = false;   ///< `.?`
+    bool is_bracketed = false;  ///< `(a.b)`: what follows is a field, never part of the name
+    bool is_test = false;       ///< has(…)
+    Span span = {};             ///< all of it, brackets around it included
+    std::uint32_t at = 0;       ///< where to point in messages: the operator, the field's name
+    std::string name = {};      ///< of names, fields and functions
+    ExprId target = no_expr;    ///< of selects and method calls
     std::vector<ExprId> arguments = {};
     std::vector<bool> optional_arguments = {};  ///< of lists and maps: elements written `?x`
     std::string variable = {};

@@ -122,12 +122,12 @@ class Checker {
     std::string qualified_name(ExprId id, bool& is_absolute) const {
         std::string name;
         while (ast_[id].kind == Expr::Kind::select) {
-            if (ast_[id].is_optional || ast_[id].is_test) return {};
+            if (ast_[id].is_optional || ast_[id].is_test || ast_[id].is_bracketed) return {};
             name = name.empty() ? ast_[id].name : ast_[id].name + "." + name;
             id = ast_[id].target;
         }
         const Expr& root = ast_[id];
-        if (root.kind != Expr::Kind::name) return {};
+        if (root.kind != Expr::Kind::name || root.is_bracketed) return {};
         is_absolute = root.is_absolute;
         if (!root.is_absolute && find_local(root.name) >= 0) return {};
         return name.empty() ? root.name : root.name + "." + name;

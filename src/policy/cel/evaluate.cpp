@@ -19,12 +19,13 @@ template <bool Traced>
 Value run(const Code& code, std::uint32_t node, const Activation& activation, Arena& arena,
           std::int64_t& steps, Trace* trace) {
     if (steps < 0) return too_many_steps();
-    std::array<Value, inline_locals> few;
-    Value* locals = few.data();
-    if (code.local_count > inline_locals) {
-        locals = arena.make_array<Value>(code.local_count);
-        std::fill_n(locals, code.local_count, Value());
-    }
+    // A local is always set before the body that reads it, so none needs a first value.
+    union Locals {
+        Locals() {}
+        std::array<Value, inline_locals> few;
+    } room;
+    Value* locals = code.local_count > inline_locals ? arena.make_array<Value>(code.local_count)
+                                                     : room.few.data();
     Evaluator<Traced> evaluator(code, activation.slots, locals, arena, steps, trace);
     const Value result = evaluator.evaluate(node);
     steps = evaluator.steps();

@@ -5,13 +5,19 @@
 
 #include <fmt/format.h>
 
-#include "policy/cel/moment.h"
+#include "policy/cel/json_member.h"
 
 namespace holdpoint::cel {
 namespace {
 
 /// A constant-time guard besides the budget: no single text or list grows beyond this.
 constexpr std::size_t text_bytes_max = 64 << 20;
+
+Order order_of_reals(double a, double b) {
+    if (a < b) return Order::less;
+    if (a > b) return Order::greater;
+    return a == b ? Order::equal : Order::unordered;
+}
 
 }  // namespace
 
@@ -60,49 +66,35 @@ void Evaluator<Traced>::record(std::uint32_t node, const Value& value) {
 template <bool Traced>
 Value Evaluator<Traced>::evaluate(std::uint32_t node) {
     if (--steps_ < 0) return exhausted();
-    const Node& at = nodes_[node];
-    switch (at.op) {
+    // Nothing but jumps, so that the common short operations pay for no other's stack frame.
+    switch (nodes_[node].op) {
         case Op::constant:
         case Op::failure:
-            return code_.constants[at.a];
+            return constants_[nodes_[node].a];
+        case Op::local:
+            return locals_[nodes_[node].a];
         case Op::slot:
             return read_slot(node);
-        case Op::local:
-            return locals_[at.a];
         case Op::slot_field:
             return slot_field(node);
-        case Op::select: {
-            const Value value = select(node, evaluate(at.a), at);
-            if constexpr (Traced) record(node, value);
-            return value;
-        }
+        case Op::select:
+            return read_field(node);
         case Op::has_slot:
-            return Value::boolean(at.a < slots_.size() && !slots_[at.a].is_absent());
+            return Value::boolean(!slot(nodes_[node].a).is_absent());
         case Op::has_field:
-            return has_field(node, evaluate(at.a), code_.constants[at.b].as_text());
         case Op::optional_select:
-            return select_optional(node, evaluate(at.a), code_.constants[at.b]);
-        case Op::index: {
-            const Value target = evaluate(at.a);
-            const Value value = index(node, target, evaluate(at.b));
-            if constexpr (Traced) record(node, value);
-            return value;
-        }
-        case Op::optional_index: {
-            const Value target = evaluate(at.a);
-            return index_optional(node, target, evaluate(at.b));
-        }
+            return ask_field(node);
+        case Op::index:
+        case Op::optional_index:
+            return read_index(node);
         case Op::conjunction:
             return conjunction(node);
         case Op::disjunction:
             return disjunction(node);
         case Op::conditional:
             return conditional(node);
-        case Op::logical_not: {
-            const Value value = evaluate(at.a);
-            if (value.kind() == Kind::boolean) return Value::boolean(!value.as_boolean());
-            return value.is_error() ? value : no_overload(node, value);
-        }
+        case Op::logical_not:
+            return logical_not(node);
         case Op::negate:
             return negate(node);
         case Op::equal:
@@ -115,11 +107,8 @@ Value Evaluator<Traced>::evaluate(std::uint32_t node) {
             return comparison(node);
         case Op::in:
             return membership(node);
-        case Op::in_set: {
-            const Value value = evaluate(at.a);
-            if (value.is_error()) return value;
-            return Value::boolean(!find_in(*code_.sets[at.b], value).is_absent());
-        }
+        case Op::in_set:
+            return set_membership(node);
         case Op::add:
         case Op::subtract:
         case Op::multiply:
@@ -143,9 +132,7 @@ Value Evaluator<Traced>::evaluate(std::uint32_t node) {
         case Op::loop_transform_map_entry:
             return loop(node);
         case Op::bind:
-            // An error is bound like any value and surfaces where the variable is read.
-            locals_[at.count] = evaluate(at.a);
-            return evaluate(at.b);
+            return bind(node);
         case Op::opt_map:
         case Op::opt_flat_map:
             return opt_map(node);
@@ -154,9 +141,59 @@ Value Evaluator<Traced>::evaluate(std::uint32_t node) {
 }
 
 template <bool Traced>
+Value Evaluator<Traced>::read_field(std::uint32_t node) {
+    const Node& at = nodes_[node];
+    const Value value = select(node, evaluate(at.a), at);
+    if constexpr (Traced) record(node, value);
+    return value;
+}
+
+template <bool Traced>
+Value Evaluator<Traced>::ask_field(std::uint32_t node) {
+    const Node& at = nodes_[node];
+    const Value target = evaluate(at.a);
+    if (at.op == Op::has_field) return has_field(node, target, constants_[at.b].as_text());
+    return select_optional(node, target, constants_[at.b]);
+}
+
+template <bool Traced>
+Value Evaluator<Traced>::read_index(std::uint32_t node) {
+    const Node& at = nodes_[node];
+    const Value target = evaluate(at.a);
+    const Value key = operand(at.b);
+    if (at.op == Op::optional_index) return index_optional(node, target, key);
+    const Value value = index(node, target, key);
+    if constexpr (Traced) record(node, value);
+    return value;
+}
+
+template <bool Traced>
+Value Evaluator<Traced>::logical_not(std::uint32_t node) {
+    const Value value = evaluate(nodes_[node].a);
+    if (value.kind() == Kind::boolean) return Value::boolean(!value.as_boolean());
+    return value.is_error() ? value : no_overload(node, value);
+}
+
+template <bool Traced>
+Value Evaluator<Traced>::set_membership(std::uint32_t node) {
+    const Node& at = nodes_[node];
+    const Value value = operand(at.a);
+    if (value.is_error()) return value;
+    return Value::boolean(!find_in(*code_.sets[at.b], value).is_absent());
+}
+
+template <bool Traced>
+Value Evaluator<Traced>::bind(std::uint32_t node) {
+    const Node& at = nodes_[node];
+    // An error is bound like any value and surfaces where the variable is read.
+    locals_[at.count] = evaluate(at.a);
+    return evaluate(at.b);
+}
+
+template <bool Traced>
 Value Evaluator<Traced>::read_slot(std::uint32_t node) {
     const Node& at = nodes_[node];
-    const Value value = at.a < slots_.size() ? slots_[at.a] : Value();
+    const Value value = slot(at.a);
     if constexpr (Traced) record(node, value);
     if (value.is_absent()) return fail(node, Fault::no_such_variable, "the variable has no value");
     return value.at_node(static_cast<std::uint16_t>(node));
@@ -165,7 +202,18 @@ Value Evaluator<Traced>::read_slot(std::uint32_t node) {
 template <bool Traced>
 Value Evaluator<Traced>::slot_field(std::uint32_t node) {
     const Node& at = nodes_[node];
-    const Value target = at.a < slots_.size() ? slots_[at.a] : Value();
+    const Value target = slot(at.a);
+    if constexpr (!Traced) {
+        if (at.c != 0 && target.kind() == Kind::map) {
+            const boost::json::object* object = target.json_object();
+            const boost::json::value* found =
+                object ? find_member(*object, constants_[at.b].as_text()) : nullptr;
+            if (found) {
+                return read_member(*found, code_.types[at.c - 1], arena_)
+                    .at_node(static_cast<std::uint16_t>(node));
+            }
+        }
+    }
     if (target.is_absent()) return fail(node, Fault::no_such_variable, "the variable has no value");
     const Value value = select(node, target, at);
     if constexpr (Traced) record(node, value);
@@ -174,7 +222,7 @@ Value Evaluator<Traced>::slot_field(std::uint32_t node) {
 
 template <bool Traced>
 Value Evaluator<Traced>::select(std::uint32_t node, const Value& target, const Node& at) {
-    const Value& name = code_.constants[at.b];
+    const Value& name = constants_[at.b];
     if (target.kind() == Kind::map) {
         const Value found = at.c == 0 ? target.find(name.as_text(), arena_)
                                       : target.find(name.as_text(), code_.types[at.c - 1], arena_);
@@ -304,8 +352,8 @@ Value Evaluator<Traced>::conditional(std::uint32_t node) {
 template <bool Traced>
 Value Evaluator<Traced>::equality(std::uint32_t node) {
     const Node& at = nodes_[node];
-    const Value a = evaluate(at.a);
-    const Value b = evaluate(at.b);
+    const Value a = operand(at.a);
+    const Value b = operand(at.b);
     if (a.is_error()) return a;
     if (b.is_error()) return b;
     const bool wanted = at.op == Op::equal;
@@ -318,9 +366,11 @@ Value Evaluator<Traced>::equality(std::uint32_t node) {
 template <bool Traced>
 Value Evaluator<Traced>::comparison(std::uint32_t node) {
     const Node& at = nodes_[node];
-    const Value a = evaluate(at.a);
-    const Value b = evaluate(at.b);
-    const Order result = order(a, b);
+    const Value a = operand(at.a);
+    const Value b = operand(at.b);
+    const Order result = a.kind() == Kind::real && b.kind() == Kind::real
+                             ? order_of_reals(a.as_real(), b.as_real())
+                             : order(a, b);
     if (result == Order::incomparable) return no_overload(node, a, b);
     if (result == Order::unordered) return Value::boolean(false);
     switch (at.op) {
@@ -338,8 +388,8 @@ Value Evaluator<Traced>::comparison(std::uint32_t node) {
 template <bool Traced>
 Value Evaluator<Traced>::membership(std::uint32_t node) {
     const Node& at = nodes_[node];
-    const Value value = evaluate(at.a);
-    const Value container = evaluate(at.b);
+    const Value value = operand(at.a);
+    const Value container = operand(at.b);
     if (value.is_error()) return value;
     if (container.kind() == Kind::map) {
         return Value::boolean(!container.find(value, arena_).is_absent());

@@ -411,6 +411,7 @@ class Parser {
         const ExprId expr = parse_expr();
         if (complaint_ || !expect(")", "to close the bracket")) return no_expr;
         ast_[expr].span = {begin, last_end()};
+        ast_[expr].is_bracketed = true;
         return expr;
     }
 
@@ -454,7 +455,7 @@ class Parser {
     const Limits& limits_;
     Ast& ast_;
     std::size_t next_ = 0;
-    int depth_ = 0;
+    int depth_ = -1;  // the whole expression is inside of nothing
     std::optional<Complaint> complaint_;
 };
 

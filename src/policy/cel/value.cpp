@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "policy/cel/json_member.h"
 #include "policy/cel/map_table.h"
 #include "policy/cel/moment.h"
 
@@ -309,12 +310,6 @@ Value Value::error(Fault fault, std::string_view message) {
     return value;
 }
 
-Value Value::at_node(std::uint16_t node) const {
-    Value value = *this;
-    if (kind_ == Kind::error && node_ == no_node) value.node_ = node;
-    return value;
-}
-
 std::size_t Value::size() const {
     if (form_ == form_array) return kind_ == Kind::map ? payload_.map->size : length_;
     return kind_ == Kind::map ? object_of(*payload_.view).size() : array_of(*payload_.view).size();
@@ -337,14 +332,14 @@ MapEntry Value::entry(std::size_t index, Arena& arena) const {
 
 Value Value::find(std::string_view key, Arena& arena) const {
     if (form_ == form_array) return find_in(*payload_.map, Value::string(key));
-    const boost::json::value* found = object_of(*payload_.view).if_contains(key);
+    const boost::json::value* found = find_member(object_of(*payload_.view), key);
     if (!found) return {};
     return Value::json(*found, type_below(*payload_.view->type, key), arena);
 }
 
 Value Value::find(std::string_view key, const Type& type, Arena& arena) const {
     if (form_ == form_array) return find_in(*payload_.map, Value::string(key));
-    const boost::json::value* found = object_of(*payload_.view).if_contains(key);
+    const boost::json::value* found = find_member(object_of(*payload_.view), key);
     return found ? Value::json(*found, type, arena) : Value();
 }
 
@@ -354,7 +349,7 @@ Value Value::find(const Value& key, Arena& arena) const {
 }
 
 bool Value::contains_key(std::string_view key) const {
-    if (form_ == form_json) return object_of(*payload_.view).contains(key);
+    if (form_ == form_json) return find_member(object_of(*payload_.view), key) != nullptr;
     return !find_in(*payload_.map, Value::string(key)).is_absent();
 }
 

@@ -144,12 +144,18 @@ class Value {
     /// The same where the type of the JSON value under the key is known already.
     Value find(std::string_view key, const Type& type, Arena& arena) const;
     bool contains_key(std::string_view key) const;
+    /// What stands behind a map that reads JSON; null for other maps.
+    const boost::json::object* json_object() const;
 
     // Errors.
     Fault fault() const { return static_cast<Fault>(form_); }
     /// The node of the program that failed, for Program::position(); `no_node` if not known.
     std::uint16_t failed_node() const { return node_; }
-    Value at_node(std::uint16_t node) const;
+    Value at_node(std::uint16_t node) const {
+        Value value = *this;
+        if (kind_ == Kind::error && node_ == no_node) value.node_ = node;
+        return value;
+    }
     static constexpr std::uint16_t no_node = 0xffff;
 
   private:
@@ -189,6 +195,11 @@ struct JsonView {
     const void* json = nullptr;  ///< boost::json::object or array
     const Type* type = nullptr;
 };
+
+inline const boost::json::object* Value::json_object() const {
+    if (form_ != form_json) return nullptr;
+    return static_cast<const boost::json::object*>(payload_.view->json);
+}
 
 /// An IP address, or a network if `prefix_bits` is not -1.
 struct Address {

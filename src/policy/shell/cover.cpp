@@ -25,6 +25,11 @@ bool contains(const Words& words, std::string_view word) {
     return std::ranges::find(words, word) != words.end();
 }
 
+/// Most options begin with another letter than the unsafe ones: one look tells.
+std::uint64_t letter_bit(char c) {
+    return std::uint64_t{1} << (static_cast<unsigned char>(c) & 63);
+}
+
 std::string_view before_value(std::string_view word) { return word.substr(0, word.find('=')); }
 
 /// The kinds that no prefix covers.
@@ -112,7 +117,9 @@ AllowPattern::Options::Options(const UnsafeOptions& unsafe)
       shorts(unsafe.shorts),
       valued_shorts(unsafe.valued_shorts),
       operands_max(unsafe.operands_max),
-      refuses_assignments(unsafe.refuses_assignments) {}
+      refuses_assignments(unsafe.refuses_assignments) {
+    for (const std::string_view option : longs) long_letters |= letter_bit(option[2]);
+}
 
 bool AllowPattern::Options::has_unsafe_short(std::string_view word) const {
     if (word.size() < 2 || word[0] != '-' || word[1] == '-') return false;
@@ -134,7 +141,7 @@ bool AllowPattern::Options::is_unsafe(std::string_view word) const {
     if (!shorts.empty() && has_unsafe_short(word)) return true;
 
     const std::string_view name = before_value(word);
-    if (name.size() > 2 && name[1] == '-') {
+    if (name.size() > 2 && name[1] == '-' && (long_letters & letter_bit(name[2])) != 0) {
         for (const std::string_view option : longs) {
             if (option.starts_with(name)) return true;
         }
@@ -177,9 +184,10 @@ Result<AllowPattern> AllowPattern::compile(CommandPattern pattern,
         }
         if (name.program) {
             name.options.emplace_back(name.program->unsafe);
-            name.never_subcommands = split(name.program->never_subcommands);
             if (pattern.words.size() > 1) {
+                const std::vector<std::string_view> never = split(name.program->never_subcommands);
                 for (const std::string& sub : pattern.words[1]) {
+                    if (contains(never, sub)) name.never_subcommands.push_back(sub);
                     const Subcommand* found = find_subcommand(name.program->name, sub);
                     if (found) result.subs_.push_back({sub, {Options(found->unsafe)}});
                 }

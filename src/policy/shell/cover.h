@@ -72,6 +72,7 @@ class AllowPattern {
         std::vector<std::string_view> longs;
         std::vector<std::string_view> flags;
         std::vector<std::string_view> parts;
+        std::uint64_t long_letters = 0;  ///< what the long ones begin with
         std::string_view shorts;
         std::string_view valued_shorts;
         int operands_max = -1;
@@ -85,8 +86,8 @@ class AllowPattern {
         std::string name;
         std::vector<std::string> paths;
         const Program* program = nullptr;
-        std::vector<std::string_view> never_subcommands;
-        std::vector<Options> options;  ///< one where there is a program
+        std::vector<std::string> never_subcommands;  ///< of those that the pattern names
+        std::vector<Options> options;                ///< one where there is a program
     };
     struct Sub {
         std::string name;

@@ -14,6 +14,16 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
+constexpr std::array<bool, 256> make_ordinary() {
+    std::array<bool, 256> result{};
+    for (const char c : std::string_view(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=-")) {
+        result[static_cast<unsigned char>(c)] = true;
+    }
+    return result;
+}
+constexpr std::array<bool, 256> ordinary = make_ordinary();
+
 int hex_value(char c) {
     if (is_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -85,7 +95,22 @@ void Lexer::read(std::string_view input, Quotes quotes, const Start& start, std:
     end_command();
 }
 
+/// Characters that mean nothing to any shell, in a row; most of every command is made of these.
+bool Lexer::take_ordinary() {
+    std::size_t end = at_;
+    while (end < input_.size() && ordinary[static_cast<unsigned char>(input_[end])]) ++end;
+    if (end == at_) return false;
+    Context& context = top();
+    const std::string_view run = input_.substr(at_, end - at_);
+    context.word += run;
+    context.has_word = true;
+    if (context.word_is_digits) context.word_is_digits = std::ranges::all_of(run, is_digit);
+    at_ = end;
+    return true;
+}
+
 void Lexer::step() {
+    if (take_ordinary()) return;
     const char c = input_[at_];
     if (top().in_double_quotes && step_quoted(c)) return;
     step_plain(c);

@@ -72,6 +72,7 @@ class Lexer {
 
     Context& top() { return contexts_[depth_]; }
     void step();
+    bool take_ordinary();
     bool step_quoted(char c);
     void step_plain(char c);
     void dollar();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <ranges>
+#include <unordered_map>
 #include <utility>
 
 #include "policy/shell/programs.h"
@@ -14,10 +16,6 @@ constexpr std::size_t wrapper_words_max = 64;  // that are looked at for the pro
 constexpr std::size_t programs_max = 256;      // that one command may hold
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool equal_in_any_case(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 std::string_view base_name(std::string_view program) {
     const std::size_t slash = program.rfind('/');
@@ -36,64 +34,82 @@ bool is_assignment(std::string_view word) {
                                 [](char c) { return c == '/' || c == '-' || c == ' '; });
 }
 
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-    return std::ranges::any_of(
-        words, [&](std::string_view other) { return equal_in_any_case(word, other); });
+/// What a word does when it stands where a program stands; a bit each.
+enum Trait : unsigned {
+    leading = 1,           ///< a word of the grammar: the program comes next
+    wraps = 2,             ///< runs the command in its arguments
+    wraps_behind_one = 4,  ///< the same, behind a time, a host or a folder
+    runs_text = 8,         ///< takes a text for a shell among its arguments
+    is_shell = 16,         ///< reads its arguments or its input as commands
+    is_finder = 32,        ///< runs what stands behind -exec
+    is_container = 64      ///< runs what stands behind exec or run
+};
+
+struct TraitList {
+    Trait trait;
+    std::string_view words;
+};
+
+constexpr std::array trait_lists = std::to_array<TraitList>({
+    {leading, "if then else elif while until do ! time coproc { }"},
+    {runs_text,
+     "eval watch ssh rsh mosh parallel sem hyperfine su runuser script flock sg trap env nix-shell "
+     "entr watchexec nodemon pdsh pssh xterm tmux screen at batch"},
+    {is_shell,
+     "sh bash rbash dash ash zsh ksh mksh yash fish csh tcsh busybox toybox pwsh powershell cmd "
+     "osascript source . mapfile readarray"},
+    {wraps_behind_one,
+     "timeout chrt taskset flock chroot ssh rsh mosh su runuser faketime gosu su-exec setarch sg "
+     "setuidgid chpst schroot lxc-attach cpulimit softlimit machinectl coproc sshpass ansible "
+     "envdir service"},
+    {wraps,
+     "env sudo doas command builtin exec nohup nice ionice time setsid stdbuf xargs strace ltrace "
+     "busybox toybox unbuffer watch parallel pkexec run0 fakeroot systemd-run caffeinate npx bunx "
+     "pnpx uvx rlwrap valgrind perf eatmydata torsocks torify proxychains xvfb-run firejail "
+     "unshare "
+     "nsenter prlimit numactl setpriv chronic script trap"},
+    {is_finder, "find gfind bfs fd fdfind"},
+    {is_container, "docker podman nerdctl docker-compose podman-compose kubectl oc lxc"},
+});
+
+using Traits = std::unordered_map<std::string_view, unsigned>;
+
+Traits make_traits() {
+    Traits traits;
+    for (const TraitList& list : trait_lists) {
+        for (const auto part : std::views::split(list.words, ' ')) {
+            traits[std::string_view(part.begin(), part.end())] |= list.trait;
+        }
+    }
+    return traits;
 }
 
-constexpr std::array leading_words = std::to_array<std::string_view>(
-    {"if", "then", "else", "elif", "while", "until", "do", "!", "time", "coproc", "{", "}"});
+/// In any case of letters. A wrapper that only the table of programs knows may name something else
+/// first.
+unsigned traits_of(std::string_view program) {
+    static const Traits known = make_traits();
+    std::array<char, 32> buffer;
+    if (program.empty() || program.size() > buffer.size()) return 0;
+    std::ranges::transform(program, buffer.begin(), lower);
+    const std::string_view name(buffer.data(), program.size());
+    if (const auto found = known.find(name); found != known.end()) return found->second;
+    const Program* listed = find_program(name);
+    return listed && listed->kind == ProgramKind::wrapper ? wraps_behind_one : 0U;
+}
 
-/// Wrappers whose arguments are also, or instead, a text for a shell.
-constexpr std::array text_runners = std::to_array<std::string_view>(
-    {"eval",      "watch",     "ssh",     "rsh",       "mosh",    "parallel", "sem",
-     "hyperfine", "su",        "runuser", "script",    "flock",   "sg",       "trap",
-     "env",       "nix-shell", "entr",    "watchexec", "nodemon", "pdsh",     "pssh",
-     "xterm",     "tmux",      "screen",  "at",        "batch"});
+bool is_exec_option(std::string_view word) {
+    constexpr std::array options = std::to_array<std::string_view>(
+        {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"});
+    return is_option(word) && std::ranges::find(options, word) != options.end();
+}
 
-constexpr std::array shells = std::to_array<std::string_view>(
-    {"sh",   "bash",      "rbash",  "dash", "ash",     "zsh",      "ksh",  "mksh",
-     "yash", "fish",      "csh",    "tcsh", "busybox", "toybox",   "pwsh", "powershell",
-     "cmd",  "osascript", "source", ".",    "mapfile", "readarray"});
-
-/// Wrappers that name something else before the command: a time, a host, a folder.
-constexpr std::array one_operand = std::to_array<std::string_view>(
-    {"timeout",    "chrt",      "taskset", "flock",    "chroot",     "ssh",      "rsh",
-     "mosh",       "su",        "runuser", "faketime", "gosu",       "su-exec",  "setarch",
-     "sg",         "setuidgid", "chpst",   "schroot",  "lxc-attach", "cpulimit", "softlimit",
-     "machinectl", "coproc",    "sshpass", "ansible",  "envdir",     "service"});
-
-constexpr std::array no_operand = std::to_array<std::string_view>(
-    {"env",         "sudo",     "doas",        "command",    "builtin",   "exec",     "nohup",
-     "nice",        "ionice",   "time",        "setsid",     "stdbuf",    "xargs",    "strace",
-     "ltrace",      "busybox",  "toybox",      "unbuffer",   "watch",     "parallel", "pkexec",
-     "run0",        "fakeroot", "systemd-run", "caffeinate", "npx",       "bunx",     "pnpx",
-     "uvx",         "rlwrap",   "valgrind",    "perf",       "eatmydata", "torsocks", "torify",
-     "proxychains", "xvfb-run", "firejail",    "unshare",    "nsenter",   "prlimit",  "numactl",
-     "setpriv",     "chronic",  "script",      "trap"});
-
-constexpr std::array finders =
-    std::to_array<std::string_view>({"find", "gfind", "bfs", "fd", "fdfind"});
-
-constexpr std::array exec_options = std::to_array<std::string_view>(
-    {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"});
-
-constexpr std::array containers = std::to_array<std::string_view>(
-    {"docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc"});
-constexpr std::array container_runs =
-    std::to_array<std::string_view>({"exec", "run", "rsh", "debug"});
+bool is_container_run(std::string_view word) {
+    return word == "exec" || word == "run" || word == "rsh" || word == "debug";
+}
 
 /// Nothing in it would be read in another way a second time.
 bool is_plain(std::string_view word) {
     return word.find_first_of(" \t\n;&|<>()$`'\"\\{}#") == std::string_view::npos;
-}
-
-/// How many words before the wrapped command are something else; negative for no wrapper.
-int operands_of(std::string_view program) {
-    if (is_one_of(program, no_operand)) return 0;
-    if (is_one_of(program, one_operand)) return 1;
-    const Program* known = find_program(program);
-    return known && known->kind == ProgramKind::wrapper ? 1 : -1;
 }
 
 }  // namespace
@@ -155,7 +171,8 @@ void Search::take(const LexedCommand& command, int depth) {
         if (marks_[i] == 0) continue;
         const std::string_view text = word(first + i);
         const bool is_value = is_assignment(text);
-        if ((is_value || is_one_of(text, leading_words)) && i + 1 < count) {
+        const unsigned traits = traits_of(base_name(text));
+        if ((is_value || (traits & leading) != 0) && i + 1 < count) {
             marks_[i + 1] = std::max(marks_[i + 1], marks_[i]);
             if (is_value) continue;
         }
@@ -163,35 +180,32 @@ void Search::take(const LexedCommand& command, int depth) {
             is_complete_ = false;
             return;
         }
-        look_at(first + i, end, command, depth);
+        look_at(first + i, end, traits, command, depth);
     }
 }
 
 /// A word that may be a program, and what it may run in turn.
-void Search::look_at(std::size_t at, std::size_t end, const LexedCommand& command, int depth) {
+void Search::look_at(std::size_t at, std::size_t end, unsigned traits, const LexedCommand& command,
+                     int depth) {
     found_.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at),
                       command.pipeline, command.stage});
-    const std::string_view program = base_name(word(at));
+    if (traits == 0) return;
     const std::size_t first = end - marks_.size();
     const int chain = marks_[at - first];
-    if (const int operands = operands_of(program); operands >= 0) {
-        mark_wrapped(at, end, operands, chain);
-    } else if (is_one_of(program, finders)) {
-        for (std::size_t i = at + 1; i + 1 < end; ++i) {
-            if (is_one_of(word(i), exec_options)) mark(i + 1 - first, chain + 1);
-        }
-    } else if (is_one_of(program, containers)) {
-        for (std::size_t i = at + 1; i + 1 < end; ++i) {
-            if (!is_one_of(word(i), container_runs)) continue;
+    if ((traits & (wraps | wraps_behind_one)) != 0) {
+        mark_wrapped(at, end, (traits & wraps_behind_one) != 0 ? 1 : 0, chain);
+    }
+    for (std::size_t i = at + 1; i + 1 < end && (traits & (is_finder | is_container)) != 0; ++i) {
+        if ((traits & is_finder) != 0 && is_exec_option(word(i))) mark(i + 1 - first, chain + 1);
+        if ((traits & is_container) != 0 && is_container_run(word(i))) {
             mark_wrapped(i, end, 1, chain);
             break;
         }
     }
-    // Reading again appends to the text that `program` looks into: ask first.
-    const bool is_shell = is_one_of(program, shells);
-    const bool runs_text = is_one_of(program, text_runners);
-    if (is_shell || runs_text) reread_each(at + 1, words_.size(), is_shell, command, depth);
-    if (runs_text) reread_joined(at + 1, end, command, depth);
+    if ((traits & (is_shell | runs_text)) != 0) {
+        reread_each(at + 1, words_.size(), (traits & is_shell) != 0, command, depth);
+    }
+    if ((traits & runs_text) != 0) reread_joined(at + 1, end, command, depth);
 }
 
 void Search::mark(std::size_t place, int chain) {
@@ -239,13 +253,14 @@ void Search::push(std::size_t offset, std::size_t length, const LexedCommand& co
 
 /// A plain word is a script only for a shell, behind an option or as its input; elsewhere it is a
 /// program's argument and was looked at as such.
-void Search::reread_each(std::size_t from, std::size_t end, bool is_shell,
+void Search::reread_each(std::size_t from, std::size_t end, bool for_shell,
                          const LexedCommand& command, int depth) {
     bool is_behind_option = false;
     for (std::size_t i = from; i < end; ++i) {
         const LexedWord one = words_[i];
         const std::string_view text = word(i);
-        const bool is_script = !is_plain(text) || (is_shell && (is_behind_option || one.is_target));
+        const bool is_script =
+            !is_plain(text) || (for_shell && (is_behind_option || one.is_target));
         is_behind_option = is_option(text);
         if (!is_script) continue;
         // `--command=text` and `-Stext`: what stands behind is a text as well.

@@ -73,10 +73,11 @@ class Search {
 
     void read_level(std::string_view text, const Pending& level);
     void take(const LexedCommand& command, int depth);
-    void look_at(std::size_t at, std::size_t end, const LexedCommand& command, int depth);
+    void look_at(std::size_t at, std::size_t end, unsigned traits, const LexedCommand& command,
+                 int depth);
     void mark(std::size_t place, int chain);
     void mark_wrapped(std::size_t at, std::size_t end, int operands, int chain);
-    void reread_each(std::size_t from, std::size_t end, bool is_shell, const LexedCommand& command,
+    void reread_each(std::size_t from, std::size_t end, bool for_shell, const LexedCommand& command,
                      int depth);
     void reread_joined(std::size_t from, std::size_t end, const LexedCommand& command, int depth);
     void push(std::size_t offset, std::size_t length, const LexedCommand& command, int depth);
