@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     holdpoint::cli::Commands commands;
     holdpoint::cli::add_commands(app, commands);
     // CLI11 takes the words last first.
-    const std::vector<std::string> reversed(words.rbegin(), words.rend());
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
     try {
         app.parse(reversed);
         if (!commands.run) __builtin_trap();
