@@ -198,25 +198,24 @@ Result<void> Running::load_policy() {
             ask([&](store::Transaction& tx) { return tx.find_policy(**kept); });
         if (!stored) return stored.error();
         if (!*stored)
-            return Error{ErrorCode::unavailable,
-                         fmt::format("the policy {} that was in force is not in the store", **kept)};
+            return Error{
+                ErrorCode::unavailable,
+                fmt::format("the policy {} that was in force is not in the store", **kept)};
         Result<service::PolicyInForce::Pointer> loaded = policy::load((*stored)->text);
         if (!loaded)
-            return Error{ErrorCode::unavailable,
-                         fmt::format("the policy {} that was in force cannot be loaded any more: {}; "
-                                     "start with --policy FILE",
-                                     **kept, loaded.error().message)};
+            return Error{
+                ErrorCode::unavailable,
+                fmt::format("the policy {} that was in force cannot be loaded any more: {}; "
+                            "start with --policy FILE",
+                            **kept, loaded.error().message)};
         policy = *loaded;
         policy_source_.origin = "store";
     } else {
-        Result<service::PolicyInForce::Pointer> composed = policy::compile(config_.policy);
-        if (!composed) return composed.error();
-        policy = *composed;
+        policy = policy::compose(config_.policy);
     }
     const store::PolicyVersion version{policy->version, policy->file.source, "", clock_->now()};
     if (!policy->file.source.empty())
-        if (Result<void> ok =
-                ask([&](store::Transaction& tx) { return tx.save_policy(version); });
+        if (Result<void> ok = ask([&](store::Transaction& tx) { return tx.save_policy(version); });
             !ok)
             return ok;
     for (const policy::Warning& warning : policy->warnings)

@@ -199,7 +199,7 @@ void demand(core::Requirement& requirement, const core::Requirement& asked) {
 }
 
 Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
-                        const core::Proposal& proposal, const Proposer& proposer, double draw,
+                             const core::Proposal& proposal, const Proposer& proposer, double draw,
                              Trace trace, Timestamp now) {
     policy::Caller caller;
     caller.agent = proposer.agent.name;

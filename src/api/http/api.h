@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "core/decide.h"
+#include "policy/backtest.h"
 #include "service/idempotency.h"
 #include "service/identity.h"
 #include "service/policy_in_force.h"
@@ -150,7 +151,6 @@ class Api {
     void reload_policy(const CallPtr& call);
     void explain(const CallPtr& call);
     void backtest(const CallPtr& call);
-    void suggest(const CallPtr& call);
     // operations.cpp
     void stats(const CallPtr& call);
     void health(const CallPtr& call);
@@ -164,6 +164,13 @@ class Api {
     void activate(const CallPtr& call, const service::PolicyInForce::Pointer& policy,
                   const std::vector<std::string>& acknowledged);
     void put_in_force(const CallPtr& call, const service::PolicyInForce::Pointer& policy);
+    /// Reads the past page by page, newest first, and hands over what it found.
+    using OnHistory = std::move_only_function<void(Result<std::vector<policy::PastCall>>)>;
+    void read_history(std::optional<Timestamp> since, OnHistory done);
+    /// Loads the candidate in `text`, or takes the policy in force without one; away from the
+    /// network thread. Answers the error itself.
+    using OnPolicy = std::move_only_function<void(service::PolicyInForce::Pointer)>;
+    void with_policy(const CallPtr& call, std::optional<std::string> text, OnPolicy then);
 
     const Route* find(const http::Request& request, std::string& id, std::string& allowed) const;
     void admit(const Route& route, const CallPtr& call);

@@ -59,8 +59,11 @@ void Api::decide(const CallPtr& call) {
     std::optional<service::Idempotency> idempotency = read_idempotency(call);
     if (!idempotency) return;
 
-    service::DecideCall decide{*id, std::move(decision->command), call->caller.actor,
-                               std::move(*idempotency), call->now,
+    service::DecideCall decide{*id,
+                               std::move(decision->command),
+                               call->caller.actor,
+                               std::move(*idempotency),
+                               call->now,
                                given_by(call->caller, std::move(decision->grant), call->now)};
     store_.run([policy = policy_.current(), decide = std::move(decide)](
                    store::Transaction& tx) { return service::decide(tx, *policy, decide); },
@@ -80,7 +83,8 @@ void Api::decide_many(const CallPtr& call) {
         Result<service::Decided> decided;
     };
     auto work = [policy = policy_.current(), decisions = std::move(*decisions),
-                 caller = call->caller, now = call->now](store::Transaction& tx) -> Result<std::vector<Judged>> {
+                 caller = call->caller,
+                 now = call->now](store::Transaction& tx) -> Result<std::vector<Judged>> {
         std::vector<Judged> results;
         for (const wire::BulkDecision& decision : decisions) {
             const std::optional<RequestId> id = RequestId::parse(decision.id);
@@ -93,7 +97,11 @@ void Api::decide_many(const CallPtr& call) {
                 const std::optional<Error> wrong = check_digest(caller, one.command);
                 decided = wrong ? Result<service::Decided>(*wrong)
                                 : service::decide(tx, *policy,
-                                                  {*id, one.command, caller.actor, {}, now,
+                                                  {*id,
+                                                   one.command,
+                                                   caller.actor,
+                                                   {},
+                                                   now,
                                                    given_by(caller, one.grant, now)});
             }
             // What the store itself cannot do fails the whole call, so that nothing is half done.
@@ -123,10 +131,12 @@ void Api::extend(const CallPtr& call) {
     if (!read_body(call, body)) return;
     const Result<std::int64_t> ms = wire::parse_extend(*body);
     if (!ms) return respond_error(call, ms.error());
-    store_.run([policy = policy_.current(), id = *id, ms = *ms, actor = call->caller.actor,
-                now = call->now](
-                   store::Transaction& tx) { return service::extend(tx, *policy, id, ms, actor, now); },
-               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    store_.run(
+        [policy = policy_.current(), id = *id, ms = *ms, actor = call->caller.actor,
+         now = call->now](store::Transaction& tx) {
+            return service::extend(tx, *policy, id, ms, actor, now);
+        },
+        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 }  // namespace holdpoint::api

@@ -1,18 +1,31 @@
 // The policy in force, what it would say, and what people granted under it.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <ranges>
 
 #include "api/http/answers.h"
 #include "api/wire/policy.h"
 #include "api/wire/query.h"
 #include "api/wire/submit.h"
 #include "base/json_fields.h"
+#include "policy/compile.h"
+#include "policy/evaluate.h"
+#include "policy/explain.h"
 #include "service/grants.h"
+#include "service/history.h"
 #include "service/judge.h"
 
 namespace holdpoint::api {
 namespace {
 
 using json::Fields;
+
+constexpr int history_page = 200;
+constexpr std::size_t history_max = 20'000;
 
 /// A policy file may be larger than a proposal; it comes as one string.
 json::Limits policy_limits(json::Limits limits) {
@@ -27,7 +40,7 @@ void Api::check(const CallPtr& call) {
     if (!has_no_query(call)) return;
     Body body;
     if (!read_body(call, body)) return;
-    Result<core::Proposal> proposal = wire::parse_proposal(*body);
+    Result<core::Proposal> proposal = wire::parse_proposal(*body, "");
     if (!proposal) return respond_error(call, proposal.error());
     store_.run(
         [policy = policy_.current(), proposal = std::move(*proposal), caller = call->caller,
@@ -86,14 +99,15 @@ void Api::revoke_grant(const CallPtr& call) {
     if (!read_body(call, body, true)) return;
     Fields fields(*body, "");
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
-    store_.run([id = call->id, person = call->caller.actor, now = call->now](
-                   store::Transaction& tx) { return service::revoke_grant(tx, id, person, now); },
-               [this, call](Result<store::GrantRecord> record) {
-                   if (record)
-                       spdlog::info("grant {} revoked by `{}`", record->grant.id,
-                                    call->caller.actor.name);
-                   respond_grant(call, record);
-               });
+    store_.run(
+        [id = call->id, person = call->caller.actor, now = call->now](store::Transaction& tx) {
+            return service::revoke_grant(tx, id, person, now);
+        },
+        [this, call](Result<store::GrantRecord> record) {
+            if (record)
+                spdlog::info("grant {} revoked by `{}`", record->grant.id, call->caller.actor.name);
+            respond_grant(call, record);
+        });
 }
 
 // ---- the policy
@@ -128,9 +142,9 @@ void Api::get_policy_version(const CallPtr& call) {
                    if (!*found)
                        return respond_error(
                            call, {ErrorCode::not_found, "no policy was in force by this version"});
-                   respond_json(call, wire::to_json(**found,
-                                                    (*found)->version == policy_.current()->version,
-                                                    true));
+                   respond_json(
+                       call, wire::to_json(**found, (*found)->version == policy_.current()->version,
+                                           true));
                });
 }
 
@@ -146,18 +160,9 @@ void Api::put_policy(const CallPtr& call) {
     if (policy_source_.read_file)
         return respond_error(call, {ErrorCode::conflict,
                                     "the policy comes from a file; change the file and reload it"});
-    auto loaded = std::make_shared<Result<service::PolicyInForce::Pointer>>(
-        Error{ErrorCode::internal, "not loaded"});
-    // Compiling a large policy takes milliseconds that nobody else should wait for.
-    offload_([loaded, text] { *loaded = policy::load(text); },
-             [this, call, loaded, acknowledged] {
-                 if (!*loaded) {
-                     Error error = loaded->error();
-                     error.field = "text";
-                     return respond_error(call, error);
-                 }
-                 activate(call, **loaded, acknowledged);
-             });
+    with_policy(call, text, [this, call, acknowledged](service::PolicyInForce::Pointer policy) {
+        activate(call, policy, acknowledged);
+    });
 }
 
 void Api::reload_policy(const CallPtr& call) {
@@ -195,6 +200,123 @@ void Api::put_in_force(const CallPtr& call, const service::PolicyInForce::Pointe
         if (!policy_source_.read_file) policy_source_.origin = "store";
         spdlog::info("policy {} put in force by `{}`", policy->version, call->caller.actor.name);
         respond_json(call, wire::to_json(wire::PolicySummary{*policy, policy_source_.origin}));
+    });
+}
+
+void Api::with_policy(const CallPtr& call, std::optional<std::string> text, OnPolicy then) {
+    if (!text) return then(policy_.current());
+    auto loaded = std::make_shared<Result<service::PolicyInForce::Pointer>>(
+        Error{ErrorCode::internal, "not loaded"});
+    // Compiling a large policy takes milliseconds that nobody else should wait for.
+    offload_([loaded, text = std::move(*text)] { *loaded = policy::load(text); },
+             [call, loaded, then = std::move(then)]() mutable {
+                 if (*loaded) return then(**loaded);
+                 Error error = loaded->error();
+                 error.field = "text";
+                 respond_error(call, error);
+             });
+}
+
+void Api::read_history(std::optional<Timestamp> since, OnHistory done) {
+    struct Reading {
+        std::optional<Timestamp> since;
+        std::vector<policy::PastCall> calls;
+        OnHistory done;
+        std::function<void(std::int64_t)> next;
+    };
+    auto reading =
+        std::make_shared<Reading>(since, std::vector<policy::PastCall>{}, std::move(done));
+    reading->next = [this, weak = std::weak_ptr(reading)](std::int64_t before_row) {
+        // Held by the store's answer until the last page.
+        const std::shared_ptr<Reading> held = weak.lock();
+        store_.run(
+            [since = held->since, before_row](store::Transaction& tx) {
+                return service::read_history(tx, since, before_row, history_page);
+            },
+            [held](Result<service::HistoryPage> page) {
+                if (!page) return held->done(page.error());
+                std::ranges::move(page->calls, std::back_inserter(held->calls));
+                const bool is_last =
+                    page->next_before_row == 0 || held->calls.size() >= history_max;
+                if (!is_last) return held->next(page->next_before_row);
+                // The past is played in its order.
+                std::ranges::reverse(held->calls);
+                held->done(std::move(held->calls));
+            });
+    };
+    reading->next(0);
+}
+
+/// What people refused and the new policy would let pass has to be looked at, case by case.
+void Api::activate(const CallPtr& call, const service::PolicyInForce::Pointer& policy,
+                   const std::vector<std::string>& acknowledged) {
+    read_history(std::nullopt, [this, call, policy,
+                                acknowledged](Result<std::vector<policy::PastCall>> calls) {
+        if (!calls) return respond_error(call, calls.error());
+        auto open = std::make_shared<std::vector<policy::Changed>>();
+        offload_(
+            [open, policy, acknowledged, calls = std::move(*calls)] {
+                *open = policy::unacknowledged(policy::backtest(*policy, calls), acknowledged);
+            },
+            [this, call, policy, open] {
+                if (open->empty()) return put_in_force(call, policy);
+                std::string ids;
+                for (const policy::Changed& changed : *open | std::views::take(20))
+                    ids += (ids.empty() ? "" : ", ") + changed.id;
+                respond_error(call, {ErrorCode::refused,
+                                     fmt::format("it would let pass what people refused or changed "
+                                                 "({}): {}; look at each and name it here",
+                                                 open->size(), ids),
+                                     "acknowledge"});
+            });
+    });
+}
+
+void Api::explain(const CallPtr& call) {
+    if (!has_no_query(call)) return;
+    Body body;
+    if (!read_body(call, body, false, policy_limits(options_.json))) return;
+    Fields fields(*body, "");
+    const json::value* asked = fields.required("call");
+    const std::optional<std::string> text = fields.text("text", {.min = 1, .max = 1 << 20});
+    if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
+    Result<policy::Situation> situation = policy::read_situation(*asked, call->now);
+    if (!situation) {
+        Error error = situation.error();
+        error.field = error.field.empty() ? "call" : "call." + error.field;
+        return respond_error(call, error);
+    }
+    with_policy(call, text,
+                [call, situation = std::make_shared<policy::Situation>(std::move(*situation))](
+                    const service::PolicyInForce::Pointer& policy) {
+                    policy::Workspace workspace;
+                    policy::with_counters(*policy, *situation);
+                    const json::object record =
+                        policy::explain(*policy, situation->call, situation->state, workspace);
+                    respond_json(call, json::canonical(json::object{{"verdict", record}}));
+                });
+}
+
+void Api::backtest(const CallPtr& call) {
+    if (!has_no_query(call)) return;
+    Body body;
+    if (!read_body(call, body, false, policy_limits(options_.json))) return;
+    Fields fields(*body, "");
+    const std::optional<std::string> text = fields.text("text", {.min = 1, .max = 1 << 20});
+    const std::optional<std::int64_t> since_s = fields.integer("since_s", 1, 366LL * 86'400);
+    if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
+    std::optional<Timestamp> since;
+    if (since_s) since = call->now + -*since_s * 1000;
+    with_policy(call, text, [this, call, since](service::PolicyInForce::Pointer policy) {
+        read_history(since, [this, call, policy](Result<std::vector<policy::PastCall>> calls) {
+            if (!calls) return respond_error(call, calls.error());
+            auto out = std::make_shared<std::string>();
+            offload_(
+                [out, policy, calls = std::move(*calls)] {
+                    *out = json::canonical(policy::to_json(policy::backtest(*policy, calls)));
+                },
+                [call, out] { respond_json(call, std::move(*out)); });
+        });
     });
 }
 

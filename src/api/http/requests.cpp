@@ -176,11 +176,12 @@ void Api::cancel(const CallPtr& call) {
     if (!read_body(call, body, true)) return;
     const Result<std::string> reason = wire::parse_cancel(*body);
     if (!reason) return respond_error(call, reason.error());
-    store_.run([policy = policy_.current(), id = *id, reason = *reason, actor = call->caller.actor,
-                now = call->now](store::Transaction& tx) {
-                   return service::cancel(tx, *policy, id, reason, actor, now);
-               },
-               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    store_.run(
+        [policy = policy_.current(), id = *id, reason = *reason, actor = call->caller.actor,
+         now = call->now](store::Transaction& tx) {
+            return service::cancel(tx, *policy, id, reason, actor, now);
+        },
+        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::report(const CallPtr& call) {
@@ -191,12 +192,12 @@ void Api::report(const CallPtr& call) {
     if (!read_body(call, body)) return;
     const Result<wire::Reported> reported = wire::parse_report(*body);
     if (!reported) return respond_error(call, reported.error());
-    store_.run([policy = policy_.current(), id = *id, reported = *reported,
-                actor = call->caller.actor, now = call->now](store::Transaction& tx) {
-                   return service::report(tx, *policy, id, reported.report, reported.usage, actor,
-                                          now);
-               },
-               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    store_.run(
+        [policy = policy_.current(), id = *id, reported = *reported, actor = call->caller.actor,
+         now = call->now](store::Transaction& tx) {
+            return service::report(tx, *policy, id, reported.report, reported.usage, actor, now);
+        },
+        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::events(const CallPtr& call) {

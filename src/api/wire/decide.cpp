@@ -84,8 +84,7 @@ std::optional<policy::GrantTerms> read_grant(Fields& fields, const core::Decisio
     policy::GrantTerms grant;
     constexpr std::int64_t year_s = 366 * 86'400;
     if (const auto seconds = terms.integer("for_s", 1, year_s)) grant.ttl_ms = *seconds * 1000;
-    if (const auto uses = terms.integer("uses", 1, 1'000'000))
-        grant.uses = static_cast<int>(*uses);
+    if (const auto uses = terms.integer("uses", 1, 1'000'000)) grant.uses = static_cast<int>(*uses);
     grant.sum = terms.number("sum", {0, 1e15});
     grant.is_for_session = terms.boolean("session").value_or(false);
     if (const auto words = terms.integer("words", 1, 128))
