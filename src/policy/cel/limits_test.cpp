@@ -27,6 +27,9 @@ TEST_F(CelLimits, source_nodes_and_depth_are_bounded) {
     EXPECT_EQ(refusal(repeated("(", 40) + "1" + repeated(")", 40)), ErrorCode::too_large);
     EXPECT_EQ(refusal(repeated("[", 40) + "1" + repeated("]", 40)), ErrorCode::too_large);
     EXPECT_EQ(refusal(repeated("true ? 1 : ", 40) + "1"), ErrorCode::too_large);
+    limits_.nodes_max = 10'000;
+    EXPECT_THAT(complaint(repeated("!", 1000) + "true"), HasSubstr("too many operators in a row"));
+    EXPECT_THAT(complaint(repeated("1 + ", 1000) + "1"), HasSubstr("too many operators in a row"));
     EXPECT_EQ(complaint(repeated("[", 33) + "1" + repeated("]", 33)),
               "1:34: the expression is nested more than 32 deep");
 }
