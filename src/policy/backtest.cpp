@@ -68,8 +68,8 @@ json::array cases(const std::vector<Changed>& list) {
         one["tool"] = changed.tool;
         one["before"] = core::to_string(changed.before);
         one["after"] = core::to_string(changed.after);
-        one["outcome"] = changed.outcome ? json::value(core::to_string(*changed.outcome))
-                                         : json::value(nullptr);
+        one["outcome"] =
+            changed.outcome ? json::value(core::to_string(*changed.outcome)) : json::value(nullptr);
         one["rule"] = changed.rule;
         one["because"] = changed.because;
         out.push_back(std::move(one));
@@ -100,9 +100,12 @@ Backtest backtest(const Policy& policy, std::span<const PastCall> calls) {
             result.minutes_saved += static_cast<double>(past.waited_ms) / ms_per_minute;
         }
         if (verdict.kind == past.verdict) continue;
-        const Changed changed{past.id,      past.call.tool,
-                              past.verdict, verdict.kind,
-                              past.outcome, rule_name(policy, verdict),
+        const Changed changed{past.id,
+                              past.call.tool,
+                              past.verdict,
+                              verdict.kind,
+                              past.outcome,
+                              rule_name(policy, verdict),
                               because(policy, past.call, verdict)};
         result.changed.push_back(changed);
         if (verdict.kind == VerdictKind::allow && was_refused(past))

@@ -35,7 +35,8 @@ Named name_of(const Policy& policy, const Finding& finding) {
             return {patterns[index].text, patterns[index].mark.line, "pattern"};
         }
         default:
-            return {std::string(to_string(finding.cause)), 0, std::string(to_string(finding.cause))};
+            return {std::string(to_string(finding.cause)), 0,
+                    std::string(to_string(finding.cause))};
     }
 }
 
@@ -60,8 +61,8 @@ json::array matched(const Policy& policy, const Recorder& recorder) {
 json::value shortened(const json::value& value) {
     constexpr std::size_t bytes_max = 300;
     if (value.is_string() && value.get_string().size() > bytes_max)
-        return json::value(cut_utf8({value.get_string().data(), value.get_string().size()},
-                                    bytes_max));
+        return json::value(
+            cut_utf8({value.get_string().data(), value.get_string().size()}, bytes_max));
     if (value.is_array() || value.is_object()) {
         const std::string text = json::canonical(value);
         if (text.size() > bytes_max) return json::value(cut_utf8(text, bytes_max));
@@ -84,10 +85,11 @@ json::object values(const Recorder& recorder) {
 json::array near(const Policy& policy, const Recorder& recorder) {
     json::array out;
     for (const Recorder::Look& look : recorder.looks) {
-        const bool is_miss = look.part == "unless" ? look.answer == Match3::yes
-                                                   : look.answer == Match3::no;
+        const bool is_miss =
+            look.part == "unless" ? look.answer == Match3::yes : look.answer == Match3::no;
         const bool is_failed = look.answer == Match3::error;
-        if (look.cause != Cause::rule || !(is_miss || is_failed) || out.size() >= near_max) continue;
+        if (look.cause != Cause::rule || !(is_miss || is_failed) || out.size() >= near_max)
+            continue;
         const Rule& rule = policy.file.rules[static_cast<std::size_t>(look.index)];
         json::object one;
         one["id"] = rule.id;
@@ -106,7 +108,7 @@ json::array near(const Policy& policy, const Recorder& recorder) {
     return out;
 }
 
-json::value shell(const Recorder& recorder) {
+json::value shell_of(const Recorder& recorder) {
     if (!recorder.has_line) return nullptr;
     json::object out;
     out["opaque"] = recorder.is_opaque;
@@ -155,7 +157,7 @@ json::object explain(const Policy& policy, const Call& call, const StateView& st
     out["matched"] = matched(policy, recorder);
     out["values"] = values(recorder);
     out["near"] = near(policy, recorder);
-    out["shell"] = shell(recorder);
+    out["shell"] = shell_of(recorder);
     out["factors"] = list(assessment.factors);
     out["consequences"] = list(assessment.consequences);
     out["headline"] = headline(policy, call, verdict);

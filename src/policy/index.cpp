@@ -56,8 +56,7 @@ class Indexer {
         for (const RiskRule& rule : file().risk) mention(rule.tools);
         mention(file().always_require);
         mention(file().never_require);
-        for (const auto& [name, entry] : policy_.tools)
-            policy_.skeletons.push_back(skeleton(name));
+        for (const auto& [name, entry] : policy_.tools) policy_.skeletons.push_back(skeleton(name));
     }
 
     /// Calls `add(entry)` for every entry that the names mean, the unknown ones included.

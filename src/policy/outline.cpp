@@ -118,7 +118,8 @@ void add(std::vector<std::pair<std::string, std::string>>& out, std::string_view
 
 void add_names(std::vector<std::pair<std::string, std::string>>& out, std::string_view what,
                const std::vector<std::string>& names) {
-    for (const std::string& name : names) out.emplace_back(fmt::format("{} `{}`", what, name), "{}");
+    for (const std::string& name : names)
+        out.emplace_back(fmt::format("{} `{}`", what, name), "{}");
 }
 
 }  // namespace

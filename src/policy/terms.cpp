@@ -208,8 +208,7 @@ Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict) {
     requirement.exclude_requester =
         requirement.exclude_requester || demands.exclude_requester == true;
     requirement.modifiable = requirement.modifiable && demands.allow_modification != false;
-    requirement.reject_threshold =
-        demands.reject_threshold.value_or(requirement.reject_threshold);
+    requirement.reject_threshold = demands.reject_threshold.value_or(requirement.reject_threshold);
     // D9: at the highest level a click is not enough.
     requirement.confirm_required = requirement.confirm_required || demands.confirm_code == true ||
                                    verdict.risk == RiskLevel::critical;

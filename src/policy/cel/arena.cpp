@@ -26,8 +26,11 @@ std::string_view Arena::copy(std::string_view text) {
 void Arena::reset() {
     finished_bytes_ = 0;
     used_ = 0;
-    if (blocks_.size() > 1) blocks_.resize(1);
     if (blocks_.empty()) return;
+    // Blocks grow, so the last one alone is enough for the same again; a huge one goes back.
+    const bool keeps_last = blocks_.back().second <= kept_bytes_max;
+    if (keeps_last) std::swap(blocks_.front(), blocks_.back());
+    blocks_.resize(1);
     block_ = blocks_.front().first.get();
     size_ = blocks_.front().second;
 }

@@ -14,12 +14,13 @@ namespace holdpoint::cel {
 
 /// Memory for what one evaluation builds: concatenated strings, lists from `map` and `filter`,
 /// wrapped JSON containers, error messages. Nothing is freed singly; reset() forgets everything at
-/// once and keeps the first block, so an arena that is reused (one per thread or per decision)
+/// once and keeps one block, so an arena that is reused (one per thread or per decision)
 /// stops touching the heap. Values that point into it die with reset() or with the arena.
 /// Not for use from several threads at once.
 class Arena {
   public:
     static constexpr std::size_t first_block_bytes = 4096;
+    static constexpr std::size_t kept_bytes_max = 1 << 20;
 
     Arena() = default;
     Arena(const Arena&) = delete;

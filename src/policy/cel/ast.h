@@ -52,6 +52,7 @@ struct Expr {
     ExprId target = no_expr;    ///< of selects and method calls
     std::vector<ExprId> arguments = {};
     std::vector<bool> optional_arguments = {};  ///< of lists and maps: elements written `?x`
+    std::uint32_t height = 1;                   ///< of the tree below, itself included
     std::string variable = {};
     std::string second_variable = {};
     Value literal = {};

@@ -28,7 +28,7 @@ std::uint64_t estimated_size(const Type& type, const Limits& limits) {
             return type.size_max() == 0 ? limits.list_size_max : type.size_max();
         case Type::Kind::string:
         case Type::Kind::bytes:
-            return limits.string_bytes_max;
+            return type.size_max() == 0 ? limits.string_bytes_max : type.size_max();
         default:
             return 1;
     }

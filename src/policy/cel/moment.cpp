@@ -95,7 +95,7 @@ bool take_span(std::string_view& text, __int128& total) {
     for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1)) {
         whole = whole * 10 + (text.front() - '0');
         has_digits = true;
-        if (whole > INT64_MAX) return false;
+        if (whole > static_cast<__int128>(INT64_MAX) + 1) return false;
     }
     if (take(text, '.')) {
         for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1)) {

@@ -112,6 +112,18 @@ class Parser {
                         fmt::format("the expression has more than {} parts", limits_.nodes_max),
                         ErrorCode::too_large);
         }
+        for (const ExprId child : expr.arguments) {
+            expr.height = std::max(expr.height, ast_[child].height + 1);
+        }
+        if (expr.target != no_expr) {
+            expr.height = std::max(expr.height, ast_[expr.target].height + 1);
+        }
+        // Chains like `a.b.c` and `1 + 1 + 1` nest without brackets, and everything after the
+        // parser walks the tree by recursion.
+        if (expr.height > static_cast<std::uint32_t>(limits_.depth_max) * 8) {
+            return fail(expr.span.begin, "the expression has too many operators in a row",
+                        ErrorCode::too_large);
+        }
         ast_.exprs.push_back(std::move(expr));
         return static_cast<ExprId>(ast_.exprs.size() - 1);
     }

@@ -66,6 +66,8 @@ Type::Type(Kind kind, Description description)
 
 Type Type::type(Type of) { return {Kind::type, {.parameters = {std::move(of)}}}; }
 
+Type Type::string(std::size_t size_max) { return {Kind::string, {.size_max = size_max}}; }
+
 Type Type::list(Type element, std::size_t size_max) {
     return {Kind::list, {.parameters = {std::move(element)}, .size_max = size_max}};
 }

@@ -53,7 +53,9 @@ class Type {
     static Type cidr() { return Type(Kind::cidr); }
     static Type type(Type of);
 
-    /// `size_max` is what the static cost estimate may assume; 0 takes Limits::list_size_max.
+    /// `size_max` (bytes, elements) is what the static cost estimate may assume; 0 takes what
+    /// Limits says.
+    static Type string(std::size_t size_max);
     static Type list(Type element, std::size_t size_max = 0);
     static Type map(Type key, Type value, std::size_t size_max = 0);
     static Type optional(Type value);

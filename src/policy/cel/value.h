@@ -109,6 +109,8 @@ class Value {
     static Value json(const boost::json::value& json, const Type& type, Arena& arena);
     static Value json(const boost::json::object& json, const Type& type, Arena& arena);
     static Value json(const boost::json::array& json, const Type& type, Arena& arena);
+    template <class Json>
+    static Value json(const Json& json, const Type&& type, Arena& arena) = delete;
 
     /// `message` must outlive the value; text built at run time goes through arena.copy().
     static Value error(Fault fault, std::string_view message);
