@@ -73,6 +73,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/policy/versions/{id}", Need::oversee, &Api::get_policy_version},
         {"POST", "/v1/policy/explain", Need::oversee, &Api::explain},
         {"POST", "/v1/policy/backtest", Need::oversee, &Api::backtest},
+        {"POST", "/v1/policy/suggest", Need::oversee, &Api::suggest},
         {"GET", "/v1/stats", Need::oversee, &Api::stats},
         {"GET", "/v1/me", Need::anybody, &Api::me},
         {"POST", "/v1/keys", Need::admin, &Api::create_key},

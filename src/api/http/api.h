@@ -151,6 +151,7 @@ class Api {
     void reload_policy(const CallPtr& call);
     void explain(const CallPtr& call);
     void backtest(const CallPtr& call);
+    void suggest(const CallPtr& call);
     // operations.cpp
     void stats(const CallPtr& call);
     void health(const CallPtr& call);

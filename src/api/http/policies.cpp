@@ -15,6 +15,8 @@
 #include "policy/compile.h"
 #include "policy/evaluate.h"
 #include "policy/explain.h"
+#include "policy/run_tests.h"
+#include "policy/suggest.h"
 #include "service/grants.h"
 #include "service/history.h"
 #include "service/judge.h"
@@ -32,6 +34,21 @@ json::Limits policy_limits(json::Limits limits) {
     limits.bytes_max = std::max<std::size_t>(limits.bytes_max, 2 << 20);
     limits.string_bytes_max = limits.bytes_max;
     return limits;
+}
+
+std::string suggestions(const policy::Policy& policy, const std::vector<policy::PastCall>& calls,
+                        const policy::SuggestOptions& options) {
+    json::array list;
+    for (const policy::Suggestion& one : policy::suggest(policy, calls, options)) {
+        json::array evidence;
+        for (const std::string& id : one.evidence) evidence.push_back(json::value(id));
+        list.push_back(json::object{{"id", one.rule.id},
+                                    {"yaml", one.yaml},
+                                    {"approvals", static_cast<std::int64_t>(one.approvals)},
+                                    {"evidence", std::move(evidence)},
+                                    {"backtest", policy::to_json(one.result)}});
+    }
+    return json::canonical(json::object{{"suggestions", std::move(list)}});
 }
 
 }  // namespace
@@ -290,7 +307,8 @@ void Api::explain(const CallPtr& call) {
                 [call, situation = std::make_shared<policy::Situation>(std::move(*situation))](
                     const service::PolicyInForce::Pointer& policy) {
                     policy::Workspace workspace;
-                    policy::with_counters(*policy, *situation);
+                    if (Result<void> ok = policy::settle(*situation, *policy); !ok)
+                        return respond_error(call, ok.error());
                     const json::object record =
                         policy::explain(*policy, situation->call, situation->state, workspace);
                     respond_json(call, json::canonical(json::object{{"verdict", record}}));
@@ -317,6 +335,28 @@ void Api::backtest(const CallPtr& call) {
                 },
                 [call, out] { respond_json(call, std::move(*out)); });
         });
+    });
+}
+
+void Api::suggest(const CallPtr& call) {
+    if (!has_no_query(call)) return;
+    Body body;
+    if (!read_body(call, body, true)) return;
+    Fields fields(*body, "");
+    const std::optional<std::int64_t> since_s = fields.integer("since_s", 1, 366LL * 86'400);
+    policy::SuggestOptions options;
+    if (const auto approvals = fields.integer("approvals_min", 2, 10'000))
+        options.approvals_min = static_cast<std::size_t>(*approvals);
+    if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
+    std::optional<Timestamp> since;
+    if (since_s) since = call->now + -*since_s * 1000;
+    read_history(since, [this, call, options,
+                         policy = policy_.current()](Result<std::vector<policy::PastCall>> calls) {
+        if (!calls) return respond_error(call, calls.error());
+        auto out = std::make_shared<std::string>();
+        offload_([out, policy, options,
+                  calls = std::move(*calls)] { *out = suggestions(*policy, calls, options); },
+                 [call, out] { respond_json(call, std::move(*out)); });
     });
 }
 
