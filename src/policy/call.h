@@ -47,13 +47,13 @@ struct Call {
 
 /// What a proposal does not say itself.
 struct Caller {
-    std::string agent;  ///< name, from the credential
-    std::string role;   ///< of the agent
-    std::string parent;
+    std::string agent = {};  ///< name, from the credential
+    std::string role = {};   ///< of the agent
+    std::string parent = {};
     int depth = 0;
-    std::vector<std::string> user_roles;  ///< of the person the agent works for
+    std::vector<std::string> user_roles = {};  ///< of the person the agent works for
     int task_steps = 0;
-    Timestamp now;
+    Timestamp now = {};
 };
 
 /// Fails with invalid_argument where the proposal's texts are no JSON; policy then holds nothing

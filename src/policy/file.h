@@ -54,8 +54,8 @@ std::string_view to_string(Layer);
 
 /// A CEL expression as written. Empty text means: none.
 struct Expression {
-    std::string text;
-    Mark mark;
+    std::string text = {};
+    Mark mark = {};
 
     bool is_set() const { return !text.empty(); }
 };
@@ -69,9 +69,9 @@ struct RiskCap {
 };
 
 struct ApproverLine {
-    std::string group;
+    std::string group = {};
     int quorum = 1;
-    Mark mark;
+    Mark mark = {};
 };
 
 /// Named people and roles. `{{user.id}}` among the users is the person the agent works for.
@@ -90,56 +90,57 @@ struct ShellFact {
 
 /// What the operator knows about a tool. Agents claim such things too; a claim only tightens.
 struct Tool {
-    std::string name;
-    Mark mark;
-    std::optional<bool> destructive, reversible, read_only, open_world;
-    std::optional<RiskLevel> risk;
-    std::optional<ArgType> args;  ///< an object type; without it arguments are not checked
-    std::optional<ShellFact> shell;
-    std::string message;                    ///< template of the headline
-    std::vector<std::string> consequences;  ///< shown with the risk
-    std::vector<std::string> redact;        ///< arguments that headlines never show
-    Expression cost;                        ///< estimated cost of one call
-    Expression requires_approval;           ///< `true` and `false` are expressions too
+    std::string name = {};
+    Mark mark = {};
+    std::optional<bool> destructive = {}, reversible = {}, read_only = {}, open_world = {};
+    std::optional<RiskLevel> risk = {};
+    std::optional<ArgType> args = {};  ///< an object type; without it arguments are not checked
+    std::optional<ShellFact> shell = {};
+    std::string message = {};                    ///< template of the headline
+    std::vector<std::string> consequences = {};  ///< shown with the risk
+    std::vector<std::string> redact = {};        ///< arguments that headlines never show
+    Expression cost = {};                        ///< estimated cost of one call
+    Expression requires_approval = {};           ///< `true` and `false` are expressions too
 };
 
 /// How long people have and what follows, wherever it can be said: defaults, gates, rules.
 struct Patience {
-    std::optional<std::int64_t> timeout_ms;
-    std::optional<TimeoutAction> on_timeout;
-    std::string default_decision;  ///< for on_timeout default: approve, skip, abort or reject
-    std::optional<std::int64_t> remind_every_ms;
-    std::optional<int> reminders_max;
-    std::optional<std::int64_t> escalate_after_ms;
-    std::vector<ApproverLine> escalate_to;
-    std::optional<int> retries_max;
+    std::optional<std::int64_t> timeout_ms = {};
+    std::optional<TimeoutAction> on_timeout = {};
+    std::string default_decision = {};  ///< for on_timeout default: approve, skip, abort or reject
+    std::optional<std::int64_t> remind_every_ms = {};
+    std::optional<int> reminders_max = {};
+    std::optional<std::int64_t> escalate_after_ms = {};
+    std::vector<ApproverLine> escalate_to = {};
+    std::optional<int> retries_max = {};
 };
 
 /// What it takes beside the approvers; a field that nobody sets keeps the default of core.
 struct Demands {
-    std::optional<bool> allow_modification, require_reason, exclude_requester, confirm_code;
-    std::optional<int> reject_threshold;
+    std::optional<bool> allow_modification = {}, require_reason = {}, exclude_requester = {},
+                        confirm_code = {};
+    std::optional<int> reject_threshold = {};
 };
 
 struct Gate {
-    std::string name;
-    Mark mark;
+    std::string name = {};
+    Mark mark = {};
     GateType type = GateType::tool_execution;
-    std::vector<std::string> tools;  ///< names or globs
-    bool is_open_world = false;      ///< specific_tools: also every tool of the open world
-    Expression when;
-    std::string callable;  ///< custom: a function of the embedding program, by name
-    std::optional<double> confidence_below;
-    std::optional<double> cost_above;
-    std::optional<double> tokens_above;
+    std::vector<std::string> tools = {};  ///< names or globs
+    bool is_open_world = false;           ///< specific_tools: also every tool of the open world
+    Expression when = {};
+    std::string callable = {};  ///< custom: a function of the embedding program, by name
+    std::optional<double> confidence_below = {};
+    std::optional<double> cost_above = {};
+    std::optional<double> tokens_above = {};
     Window window = Window::task;
-    std::optional<RiskLevel> risk;
-    std::vector<ApproverLine> approvers;
-    Patience patience;
-    Demands demands;
-    std::string message;
-    std::string because;
-    std::optional<OnError> on_error;
+    std::optional<RiskLevel> risk = {};
+    std::vector<ApproverLine> approvers = {};
+    Patience patience = {};
+    Demands demands = {};
+    std::string message = {};
+    std::string because = {};
+    std::optional<OnError> on_error = {};
     bool is_implied = false;  ///< added by compile(): stands for the default decision
 };
 
@@ -167,21 +168,21 @@ struct ShellTest {
 };
 
 struct Rule {
-    std::string id;
-    Mark mark;
-    std::vector<std::string> tools;  ///< empty: every event and every tool
-    Expression when, unless;
-    std::optional<PathTest> path;
-    std::optional<ShellTest> shell;
+    std::string id = {};
+    Mark mark = {};
+    std::vector<std::string> tools = {};  ///< empty: every event and every tool
+    Expression when = {}, unless = {};
+    std::optional<PathTest> path = {};
+    std::optional<ShellTest> shell = {};
     Effect then = Effect::require;
-    std::string gate;  ///< require: this gate's approvers and times come with it
-    std::optional<RiskLevel> risk;
-    std::optional<RiskCap> auto_risk;  ///< allow: must be written out to pass the cap
-    std::vector<ApproverLine> approvers;
-    Patience patience;
-    Demands demands;
-    std::string message;
-    std::string because;
+    std::string gate = {};  ///< require: this gate's approvers and times come with it
+    std::optional<RiskLevel> risk = {};
+    std::optional<RiskCap> auto_risk = {};  ///< allow: must be written out to pass the cap
+    std::vector<ApproverLine> approvers = {};
+    Patience patience = {};
+    Demands demands = {};
+    std::string message = {};
+    std::string because = {};
 };
 
 /// A text pattern over string arguments; exactly one of the four is set.
@@ -244,13 +245,13 @@ struct TrustRules {
 
 /// Raises the risk where its condition holds, with the words people read.
 struct RiskRule {
-    std::string id;
-    Mark mark;
-    std::vector<std::string> tools;
-    Expression when;
+    std::string id = {};
+    Mark mark = {};
+    std::vector<std::string> tools = {};
+    Expression when = {};
     RiskLevel level = RiskLevel::medium;
-    std::string factor;
-    std::string consequence;
+    std::string factor = {};
+    std::string consequence = {};
 };
 
 /// Full paths that count as a program's name in shell commands.

@@ -19,7 +19,6 @@ bool is_look_alike(const Policy& policy, const std::string& tool) {
 
 /// Of several things that matched, the one to report first.
 bool comes_before(const Finding& a, const Finding& b) {
-    if (a.effect != b.effect) return a.effect > b.effect;
     if (a.risk != b.risk) return a.risk > b.risk;
     if (a.is_hard != b.is_hard) return a.is_hard;
     return a.specificity > b.specificity;
@@ -473,14 +472,20 @@ class Judge {
 
     /// Denied or held, by what was found.
     Verdict close() {
-        verdict_.decisive = *std::min_element(
-            parts_.findings.begin(), parts_.findings.end(),
-            [](const Finding& a, const Finding& b) { return comes_before(a, b); });
+        const auto& findings = parts_.findings;
         verdict_.risk = level_;
-        for (const Finding& finding : parts_.findings)
-            verdict_.risk = std::max(verdict_.risk, finding.risk);
+        if (is_denied_) {
+            // The first denial ends it: what else might have been found does not show.
+            verdict_.decisive = *std::find_if(
+                findings.begin(), findings.end(),
+                [](const Finding& finding) { return finding.effect == Effect::deny; });
+        } else {
+            verdict_.decisive = *std::min_element(findings.begin(), findings.end(), comes_before);
+            for (const Finding& finding : findings)
+                verdict_.risk = std::max(verdict_.risk, finding.risk);
+        }
         verdict_.kind = is_denied_ ? VerdictKind::deny : VerdictKind::hold;
-        verdict_.findings = parts_.findings;
+        verdict_.findings = findings;
         return finished();
     }
 
@@ -528,7 +533,7 @@ Verdict judge(const Policy& policy, const Call& call, const StateView& state,
     const BaseRisk base{entry.base_risk, entry.base_factors};
     if (policy.file.is_disabled) return passed(Cause::disabled, base);
     // Nothing looks at this tool: its name and the shape of its arguments are all there is to see.
-    if (entry.is_plain && !call.claims.is_any() && !recorder &&
+    if (entry.is_plain && !call.claims.is_any() && !state.is_new_to_agent && !recorder &&
         (!entry.tool->args || !check_args(*entry.tool->args, call.args)))
         return passed(Cause::default_decision, base);
     return Judge(policy, entry, call, state, parts, recorder).decide();

@@ -87,13 +87,13 @@ void consume(Grant& grant, const Call& call);
 
 /// What a person chooses when giving a grant.
 struct GrantTerms {
-    std::string id;
-    std::string by;
+    std::string id = {};
+    std::string by = {};
     bool is_for_session = false;
-    std::optional<std::int64_t> ttl_ms;
-    std::optional<int> uses;
-    std::optional<double> sum;
-    std::optional<int> argv_words;  ///< pin only so many words of the command
+    std::optional<std::int64_t> ttl_ms = {};
+    std::optional<int> uses = {};
+    std::optional<double> sum = {};
+    std::optional<int> argv_words = {};  ///< pin only so many words of the command
 };
 
 /// The grant that "similar" to this call means under the policy, within its limits. Fails with

@@ -301,6 +301,6 @@ int main(int argc, char** argv) {
         return holdpoint::cel::run_file(argv[1]);
     } catch (const std::exception& error) {
         std::cerr << error.what() << '\n';
-        return 2;
+        return 1;
     }
 }

@@ -104,21 +104,23 @@ std::string Checker::qualified_name(ExprId id, bool& is_absolute) const {
     std::string name;
     while (ast_[id].kind == Expr::Kind::select) {
         if (ast_[id].is_optional || ast_[id].is_test || ast_[id].is_bracketed) return {};
-        name = name.empty() ? ast_[id].name : ast_[id].name + "." + name;
+        // A quoted field with a point in it is one field, not two names.
+        if (ast_[id].name.contains('.')) return {};
+        name.insert(0, name.empty() ? ast_[id].name : fmt::format("{}.", ast_[id].name));
         id = ast_[id].target;
     }
     const Expr& root = ast_[id];
     if (root.kind != Expr::Kind::name || root.is_bracketed) return {};
     is_absolute = root.is_absolute;
     if (!root.is_absolute && find_local(root.name) >= 0) return {};
-    return name.empty() ? root.name : root.name + "." + name;
+    return name.empty() ? root.name : fmt::format("{}.{}", root.name, name);
 }
 
 std::vector<std::string> Checker::candidates(const std::string& name, bool is_absolute) const {
     std::vector<std::string> all;
     std::string container = is_absolute ? "" : environment_.container();
     while (!container.empty()) {
-        all.push_back(container + "." + name);
+        all.push_back(fmt::format("{}.{}", container, name));
         const std::size_t point = container.rfind('.');
         container.resize(point == container.npos ? 0 : point);
     }
@@ -177,7 +179,7 @@ bool Checker::resolve_whole_chain(ExprId id) {
     const Expr& expr = ast_[id];
     bool is_absolute = false;
     const std::string before = qualified_name(expr.target, is_absolute);
-    if (before.empty()) return false;
+    if (before.empty() || expr.name.contains('.')) return false;
     Type type;
     if (!resolve_variable(id, before + "." + expr.name, is_absolute, type)) return false;
     checked_.notes[id].type = type;

@@ -5,7 +5,6 @@
 namespace holdpoint::cel {
 namespace {
 
-using testing::HasSubstr;
 using testing::StartsWith;
 
 class CelEvaluate : public CelTest {

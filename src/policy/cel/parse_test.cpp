@@ -97,6 +97,19 @@ TEST_F(CelParse, comments_and_trailing_commas_are_allowed) {
     EXPECT_EQ(run("size([1, 2,]) + size({'a': 1,})"), "3");
 }
 
+TEST_F(CelParse, a_quoted_field_is_one_field) {
+    environment_.declare_variable("m", Type::map(Type::string(), Type::integer()));
+    environment_.declare_variable("m.a.b", Type::integer());
+    slots_.resize(environment_.variables().size());
+    const MapEntry entries[] = {{Value::string("a.b"), Value::integer(1)},
+                                {Value::string("c-d"), Value::integer(2)}};
+    bind("m", Value::map(entries, arena_));
+    bind("m.a.b", Value::integer(3));
+    EXPECT_EQ(run("m.`a.b`"), "1");
+    EXPECT_EQ(run("m.a.b"), "3");
+    EXPECT_EQ(run("m.`c-d` == m['c-d'] && has(m.`a.b`)"), "true");
+}
+
 TEST_F(CelParse, a_bracket_makes_what_follows_a_field) {
     environment_.declare_variable("a.b", Type::integer());
     environment_.declare_variable("a", Type::map(Type::string(), Type::string()));

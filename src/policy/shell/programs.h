@@ -32,13 +32,16 @@ struct UnsafeOptions {
     int operands_max = -1;
     /// `NAME=value` overrides what runs, as for make.
     bool refuses_assignments = false;
+    /// The first argument is a cluster of short options even without a dash, as for tar.
+    bool bundles_first = false;
 };
 
 struct Program {
     std::string_view name;
     ProgramKind kind = ProgramKind::plain;
     bool has_subcommands = false;             ///< a pattern must name one
-    std::string_view never_subcommands = {};  ///< these run or write what their arguments say
+    std::string_view never_subcommands = {};  ///< these run or write what their arguments
+                                              ///< say: covered only word by word
     UnsafeOptions unsafe = {};
 };
 

@@ -47,6 +47,20 @@ constexpr std::array programs = std::to_array<Program>({
      {.shorts = "CcDEn",
       .longs = "--clear --read-clear --console-off --console-on "
                "--console-level"}},
+    // Listing only. A `:` in the name of an archive is a host, which is asked through rsh.
+    {"tar",
+     {},
+     false,
+     {},
+     {.shorts = "xcruAIFgWid",
+      .valued_shorts = "bfCTXKNVHL",
+      .longs =
+          "--extract --get --create --append --update --catenate --concatenate --delete --diff "
+          "--compare --use-compress-program --to-command --checkpoint-action --info-script "
+          "--new-volume-script --rsh-command --rmt-command --listed-incremental --index-file "
+          "--volno-file --verify --warning --ignore-zeros",
+      .parts = ":",
+      .bundles_first = true}},
     // Searching.
     {"find",
      {},

@@ -6,23 +6,22 @@ namespace holdpoint::policy::shell {
 namespace {
 
 constexpr std::string_view git_longs =
-    "--output --output-directory --ext-diff --textconv --filters --exec --exec-path --upload-pack "
-    "--receive-pack --open-files-in-pager --extcmd --template --config --config-env --git-dir "
-    "--work-tree --namespace --super-prefix --edit-description --interactive --show-signature "
-    "--export-marks --index-output --unsafe-paths --separate-git-dir --bundle-uri --sendmail-cmd";
+    "--output --output-directory --ext-diff --textconv --filters --exec --exec-path "
+    "--upload-pack --receive-pack --open-files-in-pager --extcmd --template --config --config-env "
+    "--git-dir --work-tree --namespace --super-prefix --edit-description --interactive "
+    "--show-signature --export-marks --index-output --unsafe-paths --separate-git-dir --bundle-uri "
+    "--sendmail-cmd";
 
 constexpr std::string_view git_never =
-    "config bundle bisect submodule difftool mergetool send-email filter-branch hook shell daemon "
-    "instaweb gui citool gitk web--browse help worktree checkout-index merge-index merge-file "
-    "merge-one-file mailsplit mailinfo pack-objects index-pack unpack-file unpack-objects "
-    "fast-import "
-    "fast-export read-tree bugreport diagnose credential credential-store credential-cache "
-    "upload-pack "
-    "receive-pack upload-archive http-backend imap-send svn p4 cvsserver cvsimport cvsexportcommit "
-    "archimport quiltimport remote-ext remote-fd remote-http remote-https remote-ftp init-db "
-    "scalar "
-    "maintenance subtree lfs annex flow alias for-each-repo fsmonitor--daemon update-index "
-    "update-ref";
+    "config bundle bisect submodule difftool mergetool send-email filter-branch hook shell "
+    "daemon instaweb gui citool gitk web--browse help worktree checkout-index merge-index "
+    "merge-file merge-one-file mailsplit mailinfo pack-objects index-pack unpack-file "
+    "unpack-objects fast-import fast-export read-tree bugreport diagnose credential "
+    "credential-store "
+    "credential-cache upload-pack receive-pack upload-archive http-backend imap-send svn p4 "
+    "cvsserver cvsimport cvsexportcommit archimport quiltimport remote-ext remote-fd "
+    "remote-http remote-https remote-ftp init-db scalar maintenance subtree lfs annex flow alias "
+    "for-each-repo fsmonitor--daemon update-index update-ref clone init mv apply am";
 
 constexpr std::array programs = std::to_array<Program>({
     // Package managers and clouds: the subcommand decides, so a pattern must name it.
@@ -285,11 +284,7 @@ constexpr std::array subcommands = std::to_array<Subcommand>({
     {"git", "archive", {.shorts = "o", .longs = "--remote"}},
     {"git", "format-patch", {.shorts = "o"}},
     {"git", "rebase", {.shorts = "xi", .longs = "--edit-todo"}},
-    {"git",
-     "clone",
-     {.shorts = "uc", .longs = "--recurse-submodules --reference --shallow-submodules"}},
     {"git", "ls-remote", {.shorts = "u"}},
-    {"git", "init", {.longs = "--shared"}},
     {"git", "remote", {.longs = "--mirror"}},
     {"git", "commit", {.shorts = "t", .valued_shorts = "mFcCSu"}},
     {"git", "branch", {.longs = "--edit-description"}},
