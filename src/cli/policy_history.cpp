@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "cli/duration.h"
 #include "cli/json_text.h"
@@ -75,6 +77,19 @@ void print_backtest(const Output& out, const json::value& result) {
                             open == 1 ? "it" : fmt::format("each of the {}", open)));
 }
 
+/// Comments and YAML, indented as rules are: what is printed can be pasted under `rules:`.
+void print_suggestion(const Output& out, const json::value& one) {
+    out.data(fmt::format("  # rests on {} approvals: {}", whole(one, "approvals"),
+                         names(member(one, "evidence"))));
+    out.data("  # " + in_numbers(member(one, "backtest")));
+    std::string yaml = visible(text_of(one, "yaml"), Newlines::keep);
+    while (!yaml.empty()) {
+        const std::size_t end = std::min(yaml.find('\n'), yaml.size());
+        out.data("  " + yaml.substr(0, end));
+        yaml.erase(0, end + 1);
+    }
+}
+
 ExitCode fail_call(const Output& out, Failure failure, const std::string& path) {
     const bool is_about_text = failure.error.field == "text" && !path.empty();
     if (!is_about_text) return out.fail(failure);
@@ -111,17 +126,10 @@ ExitCode suggest_rules(Session& session, const PolicyOptions& options) {
         return session.out.fail(
             Error{ErrorCode::internal, "the server's answer has no `suggestions`"});
     for (const json::value& one : *suggestions) {
-        if (session.out.is_json()) {
+        if (session.out.is_json())
             session.out.data(compact(one));
-            continue;
-        }
-        // Comments and YAML, so that what is printed can be pasted under `rules:`.
-        session.out.data(fmt::format("# rests on {} approvals: {}", whole(one, "approvals"),
-                                     names(member(one, "evidence"))));
-        session.out.data("# " + in_numbers(member(one, "backtest")));
-        std::string yaml = visible(text_of(one, "yaml"), Newlines::keep);
-        if (yaml.ends_with('\n')) yaml.pop_back();
-        session.out.data(yaml);
+        else
+            print_suggestion(session.out, one);
     }
     if (suggestions->empty()) session.out.say("nothing to suggest: no rule would save a prompt");
     return ExitCode::fine;
