@@ -85,7 +85,8 @@ class PathMatcher {
 
 class PatternMatcher {
   public:
-    static Result<PatternMatcher> compile(const Pattern& pattern);
+    /// A pattern that lets pass is anchored, one that requires is looked for anywhere.
+    static Result<PatternMatcher> compile(const Pattern& pattern, Effect effect);
 
     /// Whether any text argument, at any depth, shows the pattern. `line` is the tool's shell
     /// command, if it has one.
