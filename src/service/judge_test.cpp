@@ -101,7 +101,7 @@ TEST_F(Policies, G7_what_people_release_counts_too) {
     EXPECT_EQ(propose(refund(1))->state, State::pending) << "500 were released";
 }
 
-TEST_F(Policies, P7_a_grant_covers_similar_calls_within_its_bounds) {
+TEST_F(Policies, P7_U1_a_grant_covers_similar_calls_within_its_bounds) {
     load_policy(granting);
     const RequestPtr first = propose(refund(50));
     ASSERT_EQ(first->state, State::pending);
