@@ -58,6 +58,9 @@ class Linter {
     void look_at(const Rule& rule) {
         const std::string what = fmt::format("rule `{}`", rule.id);
         look_at_names(rule.tools, rule.mark, what);
+        if (rule.shell && rule.then == Effect::allow)
+            for (const std::string& doubt : ShellMatcher::doubts(*rule.shell))
+                warn(rule.shell->mark, fmt::format("{}: {}", what, doubt));
         if (rule.patience.on_timeout == TimeoutAction::approve)
             warn(rule.mark, what + ": silence approves");
         if (rule.then == Effect::allow) look_at_allow(rule, what);

@@ -57,6 +57,10 @@ class ShellMatcher {
     static Result<ShellMatcher> compile(const ShellTest& test,
                                         const std::vector<HostExecutable>& executables);
 
+    /// Patterns under `every` that will cover less than their author may think, or nothing at all:
+    /// a program that runs what it is told, `git` without a subcommand.
+    static std::vector<std::string> doubts(const ShellTest& test);
+
     /// For deny and require: whether what is looked for can be seen anywhere.
     bool finds(const ShellLine& line) const;
     /// For allow: one bit for each command that is covered; 0 for an opaque line.
