@@ -76,7 +76,7 @@ policy: authority
 defaults: {decision: require}
 tools:
   t: {risk: low}
-grants: {offer: [similar], max_ttl: 1h, max_uses: 5, max_risk: medium, similar: {t: {}}}
+grants: {offer: [similar], max_ttl: 1h, max_uses: 5, max_risk: medium, similar: {t: {pin: [args.n]}}}
 """
 
 DECIDING = {"decideRequest", "decideMany", "extendRequest", "revokeGrant", "aliasApprove", "aliasReject", "aliasAgentApprove"}
@@ -171,7 +171,9 @@ class AuthorityTest(ServerTest):
         if name == "reportRequest":
             self.ann.decide(request)
         if name in ("getGrant", "revokeGrant"):
-            self.ann.decide(request, grant={"uses": 1})
+            granted = self.agent.propose(action={"tool": "t", "arguments": {"n": AuthorityTest.count}})
+            id = granted["id"]
+            self.ann.decide(granted, grant={"uses": 1})
             grants = self.admin.get("/v1/grants", query={"state": "all"})["grants"]
             grant = next(g for g in grants if g["request"] == id)
             return SPEC.operations[name]["path"].replace("{id}", grant["id"]), None, None, None

@@ -233,7 +233,7 @@ class ContractTest(ServerTest):
             self.assertStatus(put(ann, {"text": "x"}), 403)
             self.assertStatus(put(admin, {"text": "holdpoint: 1\npolicy: [\n"}), 400, "invalid_argument", "text")
             policy = ("holdpoint: 1\npolicy: p\ndefaults: {decision: require}\ntools:\n  refund: {risk: low, args: {amount: number}}\n"
-                      "grants: {offer: [similar], max_ttl: 1h, max_uses: 5, max_risk: medium, similar: {refund: {bound: [args.amount]}}}\n")
+                      "grants: {offer: [similar], max_ttl: 1h, max_uses: 5, max_risk: medium, similar: {refund: {bound: {args.amount: {at_most: approved}}}}}\n")
             in_force = put(admin, {"text": policy})
             self.assertStatus(in_force, 200)
             version = in_force["version"]
