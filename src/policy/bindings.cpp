@@ -65,6 +65,12 @@ void Bindings::bind_tool() {
     set(Var::tool_risk, Value::string(core::to_string(entry_.base_risk)));
     set(Var::tool_known, Value::boolean(tool != nullptr));
     set(Var::args, Value::json(call_.args, entry_.args_type, parts_.arena));
+    std::size_t slot = policy_.arg_slot;
+    for (const cel::Type::Field& field : entry_.args_type.fields()) {
+        if (const json::value* found = call_.args.if_contains(field.name))
+            parts_.slots[slot] = Value::json(*found, field.type, parts_.arena);
+        ++slot;
+    }
 }
 
 void Bindings::bind_people() {

@@ -57,7 +57,12 @@ class Compiler {
         policy_.version = "sha256:" + hex(sha256(file().source));
         policy_.counter_slot = static_cast<std::size_t>(Var::count);
         policy_.var_slot = policy_.counter_slot + file().counters.size();
-        policy_.slot_count = policy_.var_slot + file().vars.size();
+        policy_.arg_slot = policy_.var_slot + file().vars.size();
+        std::size_t arguments = 0;
+        for (const Tool& tool : file().tools) {
+            if (tool.args) arguments = std::max(arguments, tool.args->fields.size());
+        }
+        policy_.slot_count = policy_.arg_slot + arguments;
         add_all_tools_gate();
     }
 
@@ -283,19 +288,20 @@ class Compiler {
     }
 
     Result<void> patterns() {
-        const auto compile_all = [](const std::vector<Pattern>& from,
+        const auto compile_all = [](const std::vector<Pattern>& from, Effect effect,
                                     std::vector<PatternMatcher>& to) -> Result<void> {
             for (const Pattern& pattern : from) {
-                Result<PatternMatcher> matcher = PatternMatcher::compile(pattern);
+                Result<PatternMatcher> matcher = PatternMatcher::compile(pattern, effect);
                 if (!matcher) return matcher.error();
                 to.push_back(std::move(*matcher));
             }
             return {};
         };
-        if (Result<void> ok = compile_all(file().always_require_patterns, policy_.require_patterns);
+        if (Result<void> ok = compile_all(file().always_require_patterns, Effect::require,
+                                          policy_.require_patterns);
             !ok)
             return ok;
-        return compile_all(file().auto_allow_patterns, policy_.allow_patterns);
+        return compile_all(file().auto_allow_patterns, Effect::allow, policy_.allow_patterns);
     }
 
     /// `args.x` in a template must be an argument of every tool that the template is for.

@@ -45,6 +45,7 @@ bool fits(const cel::Type& type, Conditions::Wanted wanted) {
 /// Which environment a set of tools needs, as text.
 std::string signature(const std::vector<const Tool*>& tools) {
     std::vector<std::string> parts;
+    const std::size_t count = tools.size();
     for (const Tool* tool : tools) {
         if (!tool || !tool->args) return "dyn";
         parts.push_back(to_string(*tool->args));
@@ -52,7 +53,8 @@ std::string signature(const std::vector<const Tool*>& tools) {
     }
     std::sort(parts.begin(), parts.end());
     parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-    std::string out;
+    // One tool has slots for its arguments, several that declare the same have not.
+    std::string out = count == 1 ? "one|" : "";
     for (const std::string& part : parts) out += part + "|";
     return parts.empty() ? "dyn" : out;
 }
@@ -61,8 +63,10 @@ std::string signature(const std::vector<const Tool*>& tools) {
 
 const cel::Environment& Conditions::environment_for(const std::vector<const Tool*>& tools) {
     std::unique_ptr<cel::Environment>& found = environments_[signature(tools)];
-    if (!found)
-        found = std::make_unique<cel::Environment>(make_environment(policy_, args_type(tools)));
+    if (found) return *found;
+    // Only one tool's arguments can stand in slots: several would need different ones.
+    const ArgSlots slots = tools.size() == 1 ? ArgSlots::fields : ArgSlots::none;
+    found = std::make_unique<cel::Environment>(make_environment(policy_, args_type(tools), slots));
     return *found;
 }
 
@@ -72,7 +76,7 @@ std::vector<std::uint16_t> Conditions::vars_of(const cel::Program& program) cons
         if (std::find(out.begin(), out.end(), var) == out.end()) out.push_back(var);
     };
     for (const cel::Program::Read& read : program.reads()) {
-        if (read.slot < policy_.var_slot) continue;
+        if (read.slot < policy_.var_slot || read.slot >= policy_.arg_slot) continue;
         const auto var = static_cast<std::uint16_t>(read.slot - policy_.var_slot);
         for (const std::uint16_t other : policy_.vars[var].vars) take(other);
         take(var);

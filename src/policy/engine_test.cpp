@@ -32,10 +32,25 @@ void check_policies(const std::filesystem::path& folder, std::size_t tests_min) 
             ++tests;
         }
         for (const Warning& warning : (*policy)->warnings)
-            std::cout << file.path().filename() << ":" << warning.mark.line << ": "
-                      << warning.message << "\n";
+            ADD_FAILURE() << file.path().filename() << ":" << warning.mark.line << ": "
+                          << warning.message;
     }
     EXPECT_GE(tests, tests_min);
+}
+
+TEST(ExamplePolicies, load_without_a_warning_and_pass_their_own_tests) {
+    check_policies(std::filesystem::path(HOLDPOINT_SOURCE_DIR) / "tests/policies", 48);
+}
+
+TEST(ExamplePolicies, every_rule_takes_part_in_some_test) {
+    const std::filesystem::path folder =
+        std::filesystem::path(HOLDPOINT_SOURCE_DIR) / "tests/policies";
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        const auto policy = load(read_text(file.path()));
+        ASSERT_TRUE(policy) << file.path() << ": " << policy.error().message;
+        for (const std::string& rule : untested_rules(**policy))
+            EXPECT_EQ(rule, "opaque-shell") << file.path().filename();
+    }
 }
 
 TEST(ReferencePolicies, load_and_pass_their_own_tests) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "policy/functions.h"
 
 namespace holdpoint::policy {
@@ -53,6 +55,15 @@ std::array<Declared, static_cast<std::size_t>(Var::count)> declarations(const Ty
              {"shell.opaque", Type::boolean()},
              {"shell.commands", Type::list(Type::list(Type::string(), 128), 16)},
              {"now", Type::timestamp()}}};
+}
+
+bool is_identifier(std::string_view name) {
+    const auto is_letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    return !name.empty() && is_letter(name.front()) &&
+           std::all_of(name.begin(), name.end(),
+                       [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
 bool is_same(const ArgType& a, const ArgType& b) { return to_string(a) == to_string(b); }
@@ -108,7 +119,7 @@ Type args_type(const std::vector<const Tool*>& tools) {
     return tools.empty() ? json_map() : cel_type(merged, "args");
 }
 
-cel::Environment make_environment(const Policy& policy, const Type& args) {
+cel::Environment make_environment(const Policy& policy, const Type& args, ArgSlots slots) {
     cel::Environment environment;
     environment.switches().cross_type_numeric_comparison = true;
     for (const Declared& declared : declarations(args))
@@ -119,6 +130,12 @@ cel::Environment make_environment(const Policy& policy, const Type& args) {
     for (std::size_t i = 0; i < policy.vars.size(); ++i)
         environment.declare_variable("vars." + policy.file.vars[i].name,
                                      policy.vars[i].program.result_type());
+    if (slots == ArgSlots::fields) {
+        for (const Type::Field& field : args.fields())
+            // A name with a dot or a dash keeps its slot, but is only found through `args`.
+            environment.declare_variable(
+                (is_identifier(field.name) ? "args." : "no argument ") + field.name, field.type);
+    }
     declare_functions(environment);
     return environment;
 }

@@ -57,8 +57,12 @@ cel::Type cel_type(const ArgType& type, std::string name);
 /// `dyn` for everything as soon as one tool declares nothing.
 cel::Type args_type(const std::vector<const Tool*>& tools);
 
+/// Whether each argument also has a slot of its own, so that a condition need not look for it by
+/// name. The slots are in the order of the type's fields, from Policy::arg_slot on.
+enum class ArgSlots { none, fields };
+
 /// An environment with everything in this file, `args` of the given type, the file's counters and
 /// the vars that are compiled already.
-cel::Environment make_environment(const Policy& policy, const cel::Type& args);
+cel::Environment make_environment(const Policy& policy, const cel::Type& args, ArgSlots slots);
 
 }  // namespace holdpoint::policy

@@ -6,7 +6,7 @@
 
 #include "policy/environment.h"
 #include "policy/glob.h"
-#include "policy/names.h"
+#include "policy/match/names.h"
 
 namespace holdpoint::policy {
 namespace {
@@ -56,7 +56,8 @@ class Indexer {
         for (const RiskRule& rule : file().risk) mention(rule.tools);
         mention(file().always_require);
         mention(file().never_require);
-        for (const auto& [name, entry] : policy_.tools) policy_.skeletons.push_back(skeleton(name));
+        for (const auto& [name, entry] : policy_.tools)
+            policy_.skeletons.push_back(match::skeleton(name));
     }
 
     /// Calls `add(entry)` for every entry that the names mean, the unknown ones included.

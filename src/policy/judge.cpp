@@ -5,7 +5,7 @@
 
 #include "policy/environment.h"
 #include "policy/index.h"
-#include "policy/names.h"
+#include "policy/match/names.h"
 
 namespace holdpoint::policy {
 namespace {
@@ -13,8 +13,9 @@ namespace {
 using core::VerdictKind;
 
 bool is_look_alike(const Policy& policy, const std::string& tool) {
-    return !is_plain_name(tool) ||
-           std::binary_search(policy.skeletons.begin(), policy.skeletons.end(), skeleton(tool));
+    return match::flaw_of_name(tool) != match::NameFlaw::none ||
+           std::binary_search(policy.skeletons.begin(), policy.skeletons.end(),
+                              match::skeleton(tool));
 }
 
 /// Of several things that matched, the one to report first.

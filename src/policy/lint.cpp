@@ -7,6 +7,7 @@
 
 #include "policy/glob.h"
 #include "policy/index.h"
+#include "policy/match/matcher.h"
 
 namespace holdpoint::policy {
 namespace {
@@ -57,6 +58,9 @@ class Linter {
     void look_at(const Rule& rule) {
         const std::string what = fmt::format("rule `{}`", rule.id);
         look_at_names(rule.tools, rule.mark, what);
+        if (rule.shell && rule.then == Effect::allow)
+            for (const std::string& doubt : ShellMatcher::doubts(*rule.shell))
+                warn(rule.shell->mark, fmt::format("{}: {}", what, doubt));
         if (rule.patience.on_timeout == TimeoutAction::approve)
             warn(rule.mark, what + ": silence approves");
         if (rule.then == Effect::allow) look_at_allow(rule, what);
@@ -77,12 +81,10 @@ class Linter {
                                             "cap; write `auto_risk`",
                                             what, tool->name));
         }
-        for (const Expression* expression : {&rule.when, &rule.unless}) {
-            if (has_loose_regex(expression->text))
-                warn(expression->mark, fmt::format("{}: `matches` finds its pattern anywhere; "
-                                                   "anchor it with ^ and $",
-                                                   what));
-        }
+        if (has_loose_regex(rule.when.text))
+            warn(rule.when.mark, fmt::format("{}: `matches` finds its pattern anywhere; anchor it "
+                                             "with ^ and $",
+                                             what));
         look_for_shadow(rule, what);
     }
 
@@ -115,13 +117,10 @@ class Linter {
     }
 
     void look_at(const Pattern& pattern, bool is_allow) {
-        if (pattern.form == Pattern::Form::regex) {
-            if (pattern.text.find("| ") != std::string::npos ||
-                pattern.text.find(" |") != std::string::npos)
-                warn(pattern.mark, fmt::format("pattern `{}`: `|` beside a blank means \"or\"; a "
-                                               "pipe is written `\\|`",
-                                               pattern.text));
-        }
+        const match::MatcherSpec spec{static_cast<match::MatcherKind>(pattern.form), pattern.text,
+                                      false, pattern.form == Pattern::Form::regex && !is_allow};
+        if (const std::optional<std::string> mistake = match::lint(spec))
+            warn(pattern.mark, fmt::format("pattern `{}`: {}", pattern.text, *mistake));
         const bool is_text =
             pattern.form == Pattern::Form::word || pattern.form == Pattern::Form::prefix;
         const bool is_shell = std::any_of(

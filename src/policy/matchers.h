@@ -57,6 +57,10 @@ class ShellMatcher {
     static Result<ShellMatcher> compile(const ShellTest& test,
                                         const std::vector<HostExecutable>& executables);
 
+    /// Patterns under `every` that will cover less than their author may think, or nothing at all:
+    /// a program that runs what it is told, `git` without a subcommand.
+    static std::vector<std::string> doubts(const ShellTest& test);
+
     /// For deny and require: whether what is looked for can be seen anywhere.
     bool finds(const ShellLine& line) const;
     /// For allow: one bit for each command that is covered; 0 for an opaque line.
@@ -85,7 +89,8 @@ class PathMatcher {
 
 class PatternMatcher {
   public:
-    static Result<PatternMatcher> compile(const Pattern& pattern);
+    /// A pattern that lets pass is anchored, one that requires is looked for anywhere.
+    static Result<PatternMatcher> compile(const Pattern& pattern, Effect effect);
 
     /// Whether any text argument, at any depth, shows the pattern. `line` is the tool's shell
     /// command, if it has one.

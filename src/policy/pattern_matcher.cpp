@@ -1,9 +1,8 @@
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 
-#include "policy/glob.h"
+#include "policy/match/matcher.h"
 #include "policy/matchers.h"
 #include "policy/shell/cover.h"
 #include "policy/shell_line.h"
@@ -14,27 +13,7 @@ namespace {
 using boost::json::value;
 using Form = Pattern::Form;
 
-constexpr std::size_t subject_bytes_max = 64 * 1024;
-constexpr int regex_program_max = 1000;
-constexpr std::int64_t regex_bytes_max = 1 << 20;
 constexpr int depth_max = 32;
-
-bool is_word_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos;
-         at = text.find(word, at + 1)) {
-        const bool starts =
-            at == 0 || !is_word_character(text[at - 1]) || !is_word_character(word.front());
-        const std::size_t end = at + word.size();
-        const bool ends =
-            end == text.size() || !is_word_character(text[end]) || !is_word_character(word.back());
-        if (starts && ends) return true;
-    }
-    return false;
-}
 
 std::string_view text_of(const value& value) {
     return {value.get_string().data(), value.get_string().size()};
@@ -71,68 +50,34 @@ std::vector<std::string> split_words(std::string_view text) {
 
 struct PatternMatcher::Compiled {
     Pattern pattern;
-    std::unique_ptr<RE2> regex;
+    match::Matcher matcher;
     std::vector<shell::AllowPattern> commands;  ///< word and prefix, as a command
 
-    /// Finding errs towards more: what is too long to look through counts as found.
-    bool is_in(std::string_view text) const {
-        if (text.size() > subject_bytes_max) return true;
-        switch (pattern.form) {
-            case Form::word:
-                return has_word(text, pattern.text);
-            case Form::prefix:
-                return text.starts_with(pattern.text);
-            case Form::glob:
-                return glob_matches(pattern.text, text);
-            case Form::regex:
-                return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *regex);
-        }
-        return true;
-    }
-
-    /// Covering errs towards less: all of the text must be what the pattern says.
-    bool is_whole(std::string_view text) const {
-        if (text.size() > subject_bytes_max) return false;
-        switch (pattern.form) {
-            case Form::word:
-                return text == pattern.text;
-            case Form::prefix:
-                return text.starts_with(pattern.text);
-            case Form::glob:
-                return glob_matches(pattern.text, text);
-            case Form::regex:
-                return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *regex);
-        }
-        return false;
-    }
+    /// Finding errs towards more: what cannot be looked through counts as found.
+    bool is_in(std::string_view text) const { return matcher.occurs(text).value_or(true); }
+    /// Covering errs towards less.
+    bool is_whole(std::string_view text) const { return matcher.fits(text).value_or(false); }
 };
 
-Result<PatternMatcher> PatternMatcher::compile(const Pattern& pattern) {
-    auto compiled = std::make_shared<Compiled>();
-    compiled->pattern = pattern;
-    if (pattern.form == Form::regex) {
-        RE2::Options options;
-        options.set_log_errors(false);
-        options.set_max_mem(regex_bytes_max);
-        compiled->regex = std::make_unique<RE2>(pattern.text, options);
-        if (!compiled->regex->ok())
-            return yaml::error_at(pattern.mark, fmt::format("pattern `{}`: {}", pattern.text,
-                                                            compiled->regex->error()));
-        if (compiled->regex->ProgramSize() > regex_program_max)
-            return yaml::error_at(pattern.mark,
-                                  fmt::format("pattern `{}` is too large", pattern.text));
-    } else if (pattern.form != Form::glob) {
+Result<PatternMatcher> PatternMatcher::compile(const Pattern& pattern, Effect effect) {
+    match::MatcherSpec spec;
+    spec.kind = static_cast<match::MatcherKind>(pattern.form);
+    spec.pattern = pattern.text;
+    spec.is_unanchored = pattern.form == Form::regex && effect != Effect::allow;
+    Result<match::Matcher> matcher = match::Matcher::compile(spec);
+    if (!matcher) return yaml::error_at(pattern.mark, matcher.error().message);
+    auto compiled = std::make_shared<Compiled>(Compiled{pattern, std::move(*matcher), {}});
+    const bool is_words = pattern.form == Form::word || pattern.form == Form::prefix;
+    if (is_words && effect == Effect::allow) {
         shell::CommandPattern words;
         for (std::string& word : split_words(pattern.text))
             words.words.push_back({std::move(word)});
-        if (!words.words.empty()) {
-            Result<shell::AllowPattern> allow = shell::AllowPattern::compile(std::move(words));
-            if (allow) compiled->commands.push_back(std::move(*allow));
-        }
+        Result<shell::AllowPattern> allow = shell::AllowPattern::compile(std::move(words));
+        if (allow) compiled->commands.push_back(std::move(*allow));
     }
-    PatternMatcher matcher;
-    matcher.compiled_ = std::move(compiled);
-    return matcher;
+    PatternMatcher out;
+    out.compiled_ = std::move(compiled);
+    return out;
 }
 
 bool PatternMatcher::finds(const json::object& args, const ShellLine* line) const {

@@ -109,7 +109,7 @@ struct Policy {
     std::vector<CompiledRisk> risk_rules;
     std::vector<Condition> vars;  ///< as file.vars; each reads only earlier ones
     std::vector<PatternMatcher> require_patterns, allow_patterns;
-    std::vector<std::string> skeletons;  ///< of the known tools, sorted; see names.h
+    std::vector<std::string> skeletons;  ///< of the names in the file, sorted; see match/names.h
 
     struct Hash {
         using is_transparent = void;
@@ -126,6 +126,7 @@ struct Policy {
     std::size_t slot_count = 0;
     std::size_t counter_slot = 0;  ///< the first of the counters
     std::size_t var_slot = 0;      ///< the first of the vars
+    std::size_t arg_slot = 0;      ///< the first of the called tool's declared arguments
 
     const Entry& entry_of(const Call& call) const;
 };

@@ -337,7 +337,7 @@ TEST(Lint, tells_what_is_legal_but_probably_not_meant) {
                 HasSubstr("anchor"));
     EXPECT_THAT(warnings("approvers: {a: {roles: [x]}}\n"), HasSubstr("never asked"));
     EXPECT_THAT(warnings("patterns: {always_require: [{re: \"curl.*| sh\"}]}\n"),
-                HasSubstr("pipe"));
+                HasSubstr("means or"));
     EXPECT_THAT(warnings("defaults: {unknown_tools: allow}\n"), HasSubstr("may pass"));
     EXPECT_THAT(warnings("gates: {g: {type: tool_execution, risk: low, on_timeout: approve}}\n"),
                 HasSubstr("silence approves"));

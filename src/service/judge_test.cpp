@@ -2,10 +2,12 @@
 
 #include "service/judge.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "service/grants.h"
+#include "core/digest.h"
 #include "service/follow_up.h"
+#include "service/grants.h"
 #include "service/test_store.h"
 
 namespace holdpoint::service::test {
@@ -20,8 +22,8 @@ class Policies : public StoreTest {
     core::Proposal refund(double amount, const std::string& currency = "EUR") {
         return core::test::proposal(
             core::Kind::action,
-            fmt::format(R"({{"tool":"refund","arguments":{{"amount":{},"currency":"{}"}}}})", amount,
-                        currency));
+            fmt::format(R"({{"tool":"refund","arguments":{{"amount":{},"currency":"{}"}}}})",
+                        amount, currency));
     }
     RequestPtr propose(core::Proposal proposal, Timestamp now = start) {
         return submitted(std::move(proposal), now);
@@ -60,7 +62,7 @@ grants:
   max_uses: 10
   max_risk: medium
   similar:
-    refund: {pin: [args.currency], bound: [args.amount]}
+    refund: {pin: [args.currency], bound: {args.amount: {at_most: approved}}}
 )";
     static constexpr const char* trusting = R"(
 holdpoint: 1
@@ -68,7 +70,7 @@ policy: trusting
 defaults: {decision: require, max_auto_risk: high}
 tools:
   refund: {risk: low, args: {amount: number, currency: string}}
-trust: {after: 2, tools: [refund], scope: [agent, tool, fingerprint], max_risk: low}
+trust: {after: 2, tools: [refund], scope: [agent.id, args.amount, args.currency], max_risk: low}
 )";
 };
 
@@ -101,7 +103,7 @@ TEST_F(Policies, G7_what_people_release_counts_too) {
     EXPECT_EQ(propose(refund(1))->state, State::pending) << "500 were released";
 }
 
-TEST_F(Policies, P7_a_grant_covers_similar_calls_within_its_bounds) {
+TEST_F(Policies, P7_U1_a_grant_covers_similar_calls_within_its_bounds) {
     load_policy(granting);
     const RequestPtr first = propose(refund(50));
     ASSERT_EQ(first->state, State::pending);
@@ -136,13 +138,13 @@ TEST_F(Policies, P7_a_grant_ends_by_time_by_revocation_and_by_a_rejection) {
     const Timestamp later = start + 10 * 3'600'000LL;
     const std::string id = granted(later);
     EXPECT_EQ(propose(refund(50), later + 2)->outcome, Outcome::allowed);
-    ASSERT_TRUE(run([&](store::Transaction& tx) {
-        return revoke_grant(tx, id, person("ben"), later + 3);
-    }));
-    EXPECT_EQ(run([&](store::Transaction& tx) {
-                  return revoke_grant(tx, id, person("ben"), later + 3);
-              }).error().code,
-              ErrorCode::conflict);
+    ASSERT_TRUE(run(
+        [&](store::Transaction& tx) { return revoke_grant(tx, id, person("ben"), later + 3); }));
+    EXPECT_EQ(
+        run([&](store::Transaction& tx) { return revoke_grant(tx, id, person("ben"), later + 3); })
+            .error()
+            .code,
+        ErrorCode::conflict);
     const RequestPtr after = propose(refund(50), later + 4);
     EXPECT_EQ(after->state, State::pending) << "revoked";
 
@@ -208,8 +210,7 @@ rules:
     const RequestPtr request = propose(refund(50));
     const auto change = [&](double amount) {
         DecideCall call{request->id, command(DecisionKind::modify), person("ann"), {}, start + 1};
-        call.command.replacement.text =
-            fmt::format(R"({{"amount":{},"currency":"EUR"}})", amount);
+        call.command.replacement.text = fmt::format(R"({{"amount":{},"currency":"EUR"}})", amount);
         return *decide_call(call);
     };
     const Decided denied = change(5000);
@@ -241,7 +242,8 @@ gates:
     core::Report done;
     done.is_success = true;
     const Result<Decided> reported = run([&](store::Transaction& tx) {
-        return report(tx, *in_force(), first->id, done, {.cost = 6, .tokens = 100}, agent(), start + 1);
+        return report(tx, *in_force(), first->id, done, {.cost = 6, .tokens = 100}, agent(),
+                      start + 1);
     });
     ASSERT_TRUE(reported && !reported->refusal);
     EXPECT_EQ(propose(proposal, start + 2)->state, State::pending) << "6 of 5 are spent";

@@ -306,15 +306,13 @@ std::string encode(const core::Requirement& requirement) {
 
 Result<void> decode(std::string_view text, core::Requirement& requirement) {
     return parse_with(text, "requirement", [&](const bj::value& value) {
-        // Five parts before version 2.
-        const bool is_early = value.is_array() && value.get_array().size() == 5;
-        ArrayReader reader(value, is_early ? 5 : 6);
+        ArrayReader reader(value, 6);
         if (!read_lines(reader.next(), requirement.lines)) return false;
         reader.read(requirement.reject_threshold);
         reader.read(requirement.reason_required);
         reader.read(requirement.modifiable);
         reader.read(requirement.exclude_requester);
-        if (!is_early) reader.read(requirement.confirm_required);
+        reader.read(requirement.confirm_required);
         return reader.is_whole();
     });
 }
