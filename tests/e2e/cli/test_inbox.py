@@ -154,7 +154,7 @@ class Inbox(World):
         """The bodies of the decisions that reached the server."""
         return [json.loads(body) for _, path, _, body in self.fake.state.seen if path.endswith(request["id"] + "/decision")]
 
-    def test_a_request_with_a_code_wants_the_code(self):
+    def test_D9_a_request_with_a_code_wants_the_code(self):
         for level in ("low", "critical"):
             with self.subTest(level=level):
                 self.renew()

@@ -197,7 +197,7 @@ class Explain(Files):
         self.assertEqual(told["verdict"]["because"], "up to 50 is goodwill")
         self.assertRegex(told["verdict"]["policy"], r"^sha256:[0-9a-f]{64}$")
 
-    def test_each_kind_of_verdict(self):
+    def test_P6_each_kind_of_verdict_names_its_rule(self):
         for call, kind, rule, gate, risk in ((SMALL, "allow", "pay-small", "", "high"),
                                              (MUCH, "hold", "pay-much", "money", "critical"),
                                              (NOBODY, "deny", "pay-nobody", "", "high")):
@@ -272,7 +272,7 @@ class Explain(Files):
     def test_without_a_file_the_server_is_asked(self):
         self.assertExit(self.run_policy("explain", self.write("call.json", SMALL)), 5)
 
-    def test_for_people_it_says_who_decided_what_was_near_and_what_was_read(self):
+    def test_P6_for_people_it_says_who_decided_what_was_near_and_what_was_read(self):
         done = self.run_policy("explain", "--policy", self.policy, self.write("call.json", MUCH))
         self.assertExit(done, 0)
         self.assertIn("hold  critical risk  rule pay-much  gate money\nbecause over 500 is for two\n", done.stdout)
@@ -317,7 +317,7 @@ class Others(Files):
         self.assertIn("no difference", done.stderr)
         self.assertExit(self.run_policy("diff", self.policy, self.write("b.yaml", "nonsense: 1\n")), 1)
 
-    def test_presets_can_be_printed_and_load(self):
+    def test_G10_presets_can_be_printed_and_load(self):
         self.assertEqual(self.run_policy("presets").stdout.split(), ["minimal", "standard", "strict", "paranoid"])
         for name in ("minimal", "standard", "strict", "paranoid"):
             text = self.run_policy("presets", name).stdout

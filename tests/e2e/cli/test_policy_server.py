@@ -180,7 +180,7 @@ class Confirmation(WithServer):
         self.assertRegex(request["requirement"]["confirm"], r"^[0-9]{6}$")
         return request["id"], request["requirement"]["confirm"]
 
-    def test_without_the_code_nothing_is_released(self):
+    def test_D9_without_the_code_nothing_is_released(self):
         ident, code = self.pending()
         wrong = f"{(int(code) + 1) % 1_000_000:06d}"
         for args in ([], ["--yes"], ["--confirm", wrong], ["--confirm", "pay"]):
@@ -202,7 +202,7 @@ class Confirmation(WithServer):
     def test_a_rejection_needs_no_code(self):
         self.assertExit(self.command("reject", self.pending()[0]), 0)
 
-    def test_at_a_terminal_the_code_is_asked_for(self):
+    def test_D9_at_a_terminal_the_code_is_asked_for(self):
         ident, code = self.pending()
         for typed, ends in (("000000" if code != "000000" else "111111", 1), (code, 0)):
             terminal = Terminal(["approve", ident], self.environment("ann"))
@@ -223,7 +223,7 @@ class Grants(WithServer):
         self.assertExit(self.command("approve", ident, *args), 0)
         return ident, self.told("grant", "list")
 
-    def test_a_grant_lets_similar_calls_pass_until_it_is_revoked(self):
+    def test_P7_U1_a_grant_lets_similar_calls_pass_until_it_is_revoked(self):
         ident, grant = self.granted("--grant", "30m", "--grant-uses", 3)
         self.assertEqual((grant["state"], grant["agent"], grant["tool"], grant["by"], grant["request"]),
                          ("active", "bot", "pay", "ann", ident))
@@ -247,7 +247,7 @@ class Grants(WithServer):
         _, grant = self.granted("--grant-sum", "100", "--grant-uses", 2)
         self.assertEqual((grant["sum_left"], grant["uses_left"], grant["session"]), (100, 2, None))
 
-    def test_a_grant_may_stay_in_its_session(self):
+    def test_P7_U3_a_grant_may_stay_in_its_session(self):
         ident = self.propose(80, "zoe", "--session", "s-1")["id"]
         self.assertExit(self.command("approve", ident, "--grant-session"), 0)
         self.assertEqual(self.told("grant", "list")["session"], "s-1")
@@ -304,7 +304,7 @@ class History(WithServer):
         self.assertExit(self.apply(looser, "--acknowledge", refused[0], "--acknowledge", refused[1]), 0)
         self.assertEqual(self.propose(70)["outcome"], "allowed")
 
-    def test_suggestions_are_printed_and_not_applied(self):
+    def test_P8_suggestions_are_printed_and_not_applied(self):
         done = self.command("policy", "suggest")
         self.assertExit(done, 0)
         self.assertEqual(done.stdout, "")
