@@ -99,10 +99,11 @@ ExitCode check_policy(const Flags& flags, const PolicyOptions& options) {
     const policy::PolicyFile& file = policy.file;
     if (!file.name.empty()) out.data(visible(file.name));
     out.data(policy.version);
-    out.data(fmt::format("{}, {}, {}, {}, {}: all pass", counted(file.tools.size(), "tool"),
-                         counted(written_gates(file), "gate"), counted(file.rules.size(), "rule"),
-                         counted(file.counters.size(), "counter"),
-                         counted(file.tests.size(), "test")));
+    out.data(fmt::format(
+        "{}, {}, {}, {}, {}", counted(file.tools.size(), "tool"),
+        counted(written_gates(file), "gate"), counted(file.rules.size(), "rule"),
+        counted(file.counters.size(), "counter"),
+        file.tests.empty() ? "no tests" : counted(file.tests.size(), "test") + " passed"));
     for (const policy::Warning& warning : policy.warnings)
         out.data(fmt::format("{}:{}:{}: warning: {}", visible(options.file), warning.mark.line,
                              warning.mark.column, visible(warning.message)));

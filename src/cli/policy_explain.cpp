@@ -17,6 +17,9 @@
 namespace holdpoint::cli {
 namespace {
 
+/// Of a file of many calls; each of them has the limits of a request's body.
+constexpr std::size_t calls_mib_max = 256;
+
 /// The decision record for one call. Fails where there was no call to judge.
 using Judge = std::function<Answer<json::object>(const json::value& call)>;
 
@@ -86,7 +89,7 @@ Answer<json::object> judge_one(const Judge& judge, const GivenCall& call,
 
 ExitCode explain_each(const Output& out, const Judge& judge, const std::string& path,
                       std::string_view policy_version) {
-    const Result<std::string> text = read_input(path);
+    const Result<std::string> text = read_input(path, calls_mib_max);
     if (!text) return out.fail(text.error());
     const GivenCalls given = read_calls(*text);
     ExitCode worst = ExitCode::fine;

@@ -82,7 +82,7 @@ class Check(Files):
         lines = done.stdout.splitlines()
         self.assertEqual(lines[0], "payments")
         self.assertRegex(lines[1], r"^sha256:[0-9a-f]{64}$")
-        self.assertEqual(lines[2], "2 tools, 1 gate, 3 rules, 0 counters, 2 tests: all pass")
+        self.assertEqual(lines[2], "2 tools, 1 gate, 3 rules, 0 counters, 2 tests passed")
 
     def test_the_same_as_json(self):
         made = json.loads(self.run_policy("check", self.policy, "--json").stdout)
@@ -236,6 +236,14 @@ class Explain(Files):
             self.assertEqual((verdict["kind"], verdict["rule"]), ("deny", "schema"), call)
             for key in ("gate", "risk", "because", "policy"):
                 self.assertIn(key, verdict)
+
+    def test_calls_beyond_the_limits_are_denied_and_many_are_read(self):
+        for args in ({"to": "x" * (1 << 20), "amount": 20}, {"to": ["x"] * 10_000, "amount": 20}):
+            self.assertEqual(self.explain({"tool": "pay", "args": args})["kind"], "deny")
+        lines = (json.dumps(SMALL) + "\n") * 30_000
+        done = self.run_policy("explain", "--policy", self.policy, "-", "--json", stdin=lines)
+        self.assertExit(done, 0)
+        self.assertEqual(done.stdout.count('{"verdict":{"kind":"allow",'), 30_000)
 
     def test_a_broken_line_keeps_the_others_beside_their_calls(self):
         lines = [json.dumps(SMALL), '{"tool":"pay","tool":"look"}', json.dumps(MUCH)]
