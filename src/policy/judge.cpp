@@ -62,7 +62,8 @@ class Judge {
     // ---- what matches
 
     Match3 ask(const Condition& condition, Cause cause, std::size_t index, std::string_view part) {
-        if (recorder_) return ask_and_record(condition, cause, index, part);
+        if (recorder_) [[unlikely]]
+            return ask_and_record(condition, cause, index, part);
         return answer_of(bindings_.run(condition));
     }
 
@@ -71,10 +72,10 @@ class Judge {
         return value.is_false() ? Match3::no : Match3::error;
     }
 
-    Match3 ask_and_record(const Condition& condition, Cause cause, std::size_t index,
-                          std::string_view part) {
+    [[gnu::noinline]] Match3 ask_and_record(const Condition& condition, Cause cause,
+                                            std::size_t index, std::string_view part) {
         cel::Trace trace;
-        const cel::Value value = bindings_.run(condition, &trace);
+        const cel::Value value = bindings_.run(condition, trace);
         Recorder::Look look;
         look.cause = cause;
         look.index = static_cast<int>(index);
@@ -100,9 +101,8 @@ class Judge {
             has_failed = has_failed || answer == Match3::error;
             return answer == Match3::no;
         };
-        if (rule.shell && policy_.file.rules[index].then != Effect::allow) {
-            if (!rule.shell->finds(parts_.line)) return Match3::no;
-        }
+        if (rule.shell && rule.then != Effect::allow && !rule.shell->finds(parts_.line))
+            return Match3::no;
         if (rule.when && is_refuted(ask(*rule.when, Cause::rule, index, "when"))) return Match3::no;
         if (rule.unless) {
             const Match3 answer = ask(*rule.unless, Cause::rule, index, "unless");
