@@ -83,7 +83,8 @@ HostResult ipv4_of(const std::vector<std::string_view>& labels) {
         }
         std::uint64_t value = 0;
         const char* end = digits.data() + digits.size();
-        const auto [stopped, code] = std::from_chars(digits.data(), end, value, is_hex ? 16 : 10);
+        const auto [stopped, code] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
         if (digits.empty() || code != std::errc() || stopped != end) {
             return std::unexpected("an address with something that is no number");
         }
@@ -161,7 +162,7 @@ std::string_view read_port(std::string_view text, int& port) {
     if (text.empty()) return {};
     int value = 0;
     const char* end = text.data() + text.size();
-    const auto [stopped, code] = std::from_chars(text.data(), end, value);
+    const auto [stopped, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.size() > 5 || !std::ranges::all_of(text, is_digit) || code != std::errc() ||
         stopped != end || value > 65535) {
         return "the port is not a number up to 65535";

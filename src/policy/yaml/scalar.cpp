@@ -161,7 +161,8 @@ Result<void> set_number(Node& node) {
     std::string_view digits = node.text;
     if (digits[0] == '+') digits.remove_prefix(1);
     const char* end = digits.data() + digits.size();
-    const auto [stopped, code] = std::from_chars(digits.data(), end, node.number);
+    const auto [stopped, code] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), node.number);
     if (code != std::errc() || stopped != end || !std::isfinite(node.number)) {
         return refused(node.text, node.mark, "does not fit into a 64 bit floating point number");
     }
