@@ -79,4 +79,9 @@ class Bindings {
     std::optional<double> cost_estimate_ = 0;
 };
 
+/// The whole judgement of a call by the entry of its tool. With a recorder nothing is left out
+/// because it can no longer matter.
+Verdict judge(const Policy& policy, const Entry& entry, const Call& call, const StateView& state,
+              Workspace::Parts& parts, Recorder* recorder);
+
 }  // namespace holdpoint::policy
