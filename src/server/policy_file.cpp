@@ -37,17 +37,21 @@ Result<std::string> read_policy_text(const std::string& path) {
     return text;
 }
 
-Result<service::PolicyInForce::Pointer> load_policy_file(const std::string& path) {
-    const Result<std::string> text = read_policy_text(path);
-    if (!text) return text.error();
-    policy::LoadOptions options;
+policy::ParentReader parents_beside(const std::string& path) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    options.read_parent = [folder](const std::string& name) -> Result<std::string> {
+    return [folder](const std::string& name) -> Result<std::string> {
         if (!is_plain_name(name))
             return Error{ErrorCode::invalid_argument,
                          fmt::format("`{}` is neither a preset nor a file beside this one", name)};
         return read_policy_text((folder / name).string());
     };
+}
+
+Result<service::PolicyInForce::Pointer> load_policy_file(const std::string& path) {
+    const Result<std::string> text = read_policy_text(path);
+    if (!text) return text.error();
+    policy::LoadOptions options;
+    options.read_parent = parents_beside(path);
     Result<service::PolicyInForce::Pointer> policy = policy::load(*text, options);
     if (policy) return policy;
     Error error = policy.error();
