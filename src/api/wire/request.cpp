@@ -21,6 +21,7 @@ void append_risk(std::string& out, const Request& request) {
     part("consequences", "[]");
     part("reversibility", "null");
     part("confidence", "null");
+    part("claimed", "null");
     risk.close();
 }
 
