@@ -353,6 +353,8 @@ class Judge {
             }
             assessed.level = std::max(assessed.level, assessment.level);
         }
+        // The flags of a server name one level for everything: what was found is told, not counted.
+        if (policy_.file.defaults.unknown_risk) assessed.level = entry_.base_risk;
         level_ = assessed.level;
     }
 
