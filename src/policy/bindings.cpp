@@ -189,17 +189,18 @@ void Bindings::bind_cost(const StateView& state) {
     set(Var::cost_estimate, estimate);
 }
 
-cel::Value Bindings::run(const Condition& condition, cel::Trace* trace) {
+void Bindings::make_ready(const Condition& condition) {
     for (const std::uint16_t var : condition.vars) {
         if (parts_.is_var_ready[var]) continue;
         parts_.is_var_ready[var] = 1;
         parts_.slots[policy_.var_slot + var] =
             cel::evaluate(policy_.vars[var].program, {parts_.slots}, parts_.arena, parts_.budget);
     }
-    if (trace)
-        return cel::evaluate(condition.program, {parts_.slots}, parts_.arena, parts_.budget,
-                             *trace);
-    return cel::evaluate(condition.program, {parts_.slots}, parts_.arena, parts_.budget);
+}
+
+cel::Value Bindings::run(const Condition& condition, cel::Trace& trace) {
+    make_ready(condition);
+    return cel::evaluate(condition.program, {parts_.slots}, parts_.arena, parts_.budget, trace);
 }
 
 }  // namespace holdpoint::policy

@@ -241,6 +241,8 @@ class Compiler {
             const Result<int> gate = gate_named(rule);
             if (!gate) return gate.error();
             compiled.gate = *gate;
+            compiled.then = rule.then;
+            compiled.cap = rule.auto_risk.value_or(policy_.auto_risk_max);
             policy_.rules.push_back(std::move(compiled));
         }
         return {};

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "core/requirement.h"
+#include "core/test_requests.h"
 #include "policy/builder.h"
 #include "policy/test_policies.h"
 
@@ -73,6 +75,33 @@ TEST(Gates, G5_plan_approval_holds_plans) {
     EXPECT_EQ(kind(*policy, R"({"event":"plan","plan":{"steps":[{"tool":"read"}]}})"), "allow");
     EXPECT_EQ(said(*policy, R"({"event":"plan","plan":{"steps":[{"action":"read"}]}})"), "hold p/p")
         << "a step that does not say its tool cannot be judged";
+}
+
+TEST(Gates, G4_G5_G6_a_proposal_of_each_kind_is_judged_as_its_event) {
+    const auto policy = with(
+        "gates: {p: {type: plan_approval, when: \"plan.steps.exists(s, has(s.tool) && s.tool == "
+        "'pay')\"}, f: {type: final_response}, u: {type: threshold_based, confidence_below: "
+        "0.5}}\n");
+    using core::Kind;
+    const auto gate = [&](const core::Proposal& proposal) {
+        const core::Verdict verdict = evaluate(*policy, proposal, {.agent = "bot", .now = noon});
+        return std::string(to_string(verdict.record.kind)) + " " + verdict.record.gate;
+    };
+    EXPECT_EQ(gate(core::test::proposal(
+                  Kind::plan, R"({"title":"t","steps":[{"action":"pay it","tool":"pay"}]})")),
+              "hold p");
+    EXPECT_EQ(gate(core::test::proposal(Kind::plan)), "allow ");
+    EXPECT_EQ(gate(core::test::proposal(Kind::response)), "hold f");
+    EXPECT_EQ(gate(core::test::proposal(Kind::input)), "hold ");
+    core::Proposal unsure = core::test::proposal(Kind::action, R"({"tool":"read"})");
+    EXPECT_EQ(gate(unsure), "allow ");
+    unsure.risk_detail.text = R"({"confidence":0.4})";
+    EXPECT_EQ(gate(unsure), "hold u");
+    core::Proposal hinted =
+        core::test::proposal(Kind::action, R"({"tool":"read","reversible":false})");
+    EXPECT_EQ(gate(hinted), "allow ");
+    hinted.subject.text = "{";
+    EXPECT_EQ(gate(hinted), "deny ") << "what cannot be read is denied";
 }
 
 TEST(Gates, G6_a_stated_confidence_below_the_threshold_holds_whatever_allows) {
@@ -217,6 +246,17 @@ gates:
     EXPECT_EQ(verdict.timing.reminders_max, 5);
     EXPECT_EQ(verdict.timing.escalate_after_ms, 300'000);
     EXPECT_EQ(verdict.timing.escalate_to, "ann");
+}
+
+TEST(Gates, G9_a_group_of_several_roles_is_filled_by_any_of_them) {
+    const auto policy =
+        policy_of("approvers: {g: {roles: [a, b], users: [olga]}}\ndefaults: {approvers: [g]}\n");
+    const core::RequirementLine line = terms(*policy, R"({"tool":"x"})").requirement.lines.at(0);
+    EXPECT_TRUE(core::is_in_line(line, "x", {"a"}));
+    EXPECT_TRUE(core::is_in_line(line, "x", {"other", "b"}));
+    EXPECT_TRUE(core::is_in_line(line, "olga", {}));
+    EXPECT_FALSE(core::is_in_line(line, "x", {"c"}));
+    EXPECT_FALSE(core::is_in_line(line, "x", {""}));
 }
 
 TEST(Gates, G9_the_users_own_line_is_for_nobody_when_there_is_no_user) {

@@ -50,7 +50,11 @@ class Bindings {
     void bind(const StateView& state);
 
     /// Runs a condition, with the vars it needs.
-    cel::Value run(const Condition& condition, cel::Trace* trace = nullptr);
+    cel::Value run(const Condition& condition) {
+        if (!condition.vars.empty()) make_ready(condition);
+        return cel::evaluate(condition.program, {parts_.slots}, parts_.arena, parts_.budget);
+    }
+    cel::Value run(const Condition& condition, cel::Trace& trace);
 
     /// The tool's shell command, or null.
     const ShellLine* line() const { return has_line_ ? &parts_.line : nullptr; }
@@ -59,6 +63,7 @@ class Bindings {
     std::optional<double> cost_estimate() const { return cost_estimate_; }
 
   private:
+    void make_ready(const Condition& condition);
     void bind_tool();
     void bind_subject();
     void bind_people();
@@ -73,5 +78,10 @@ class Bindings {
     bool has_line_ = false;
     std::optional<double> cost_estimate_ = 0;
 };
+
+/// The whole judgement of a call by the entry of its tool. With a recorder nothing is left out
+/// because it can no longer matter.
+Verdict judge(const Policy& policy, const Entry& entry, const Call& call, const StateView& state,
+              Workspace::Parts& parts, Recorder* recorder);
 
 }  // namespace holdpoint::policy

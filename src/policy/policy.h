@@ -44,6 +44,9 @@ struct CompiledRule {
     std::optional<PathMatcher> path;
     std::optional<ShellMatcher> shell;
     int gate = no_gate;
+    // Copies of what stands in the file, beside what is read with them.
+    Effect then = Effect::require;
+    RiskCap cap;  ///< up to which an allow rule lets pass
 };
 
 struct CompiledGate {

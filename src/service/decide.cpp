@@ -39,7 +39,8 @@ Result<core::Request> judged_change(store::Transaction& tx, const policy::Policy
     Result<core::Subject> changed = Error{ErrorCode::refused, ""};
     if (command.kind == core::DecisionKind::modify)
         changed = core::modify_subject(request.kind, request.subject, command.replacement);
-    else if (command.kind == core::DecisionKind::approve && command.approved_steps)
+    else if (request.kind == core::Kind::plan && command.kind == core::DecisionKind::approve &&
+             command.approved_steps)
         changed = core::keep_steps(request.subject, *command.approved_steps);
     if (!changed || changed->text == request.subject) return request;
     core::Request judged = request;

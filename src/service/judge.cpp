@@ -179,7 +179,7 @@ Result<void> end_grants(store::Transaction& tx, const core::Request& request, Ti
 }
 
 bool is_same_line(const core::RequirementLine& a, const core::RequirementLine& b) {
-    return a.group == b.group && a.people == b.people;
+    return a.group == b.group && a.people == b.people && a.other_groups == b.other_groups;
 }
 
 /// Adds what `asked` demands beyond what stands there.

@@ -176,7 +176,7 @@ class AuthorityTest(ServerTest):
             self.ann.decide(granted, grant={"uses": 1})
             grants = self.admin.get("/v1/grants", query={"state": "all"})["grants"]
             grant = next(g for g in grants if g["request"] == id)
-            return SPEC.operations[name]["path"].replace("{id}", grant["id"]), None, None, None
+            return SPEC.operations[name]["path"].replace("{id}", grant["id"]), None, None, request
         if name == "getPolicyVersion":
             return f"/v1/policy/versions/{self.version}", None, None, None
         if name in ("getBatch",):

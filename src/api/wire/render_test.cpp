@@ -46,8 +46,8 @@ TEST(Render, W1_the_parts_have_their_fields_too) {
     const Request approved = decided(pending(), DecisionKind::approve, person("ann")).request;
     const Request request = core::report(approved, report, agent(), start)->request;
     const json::value body = rendered(request);
-    EXPECT_EQ(names_in(body.at("risk")),
-              (Names{"level", "factors", "consequences", "reversibility", "confidence"}));
+    EXPECT_EQ(names_in(body.at("risk")), (Names{"level", "factors", "consequences", "reversibility",
+                                                "confidence", "claimed"}));
     EXPECT_EQ(names_in(body.at("verdict")), (Names{"kind", "rule", "gate", "because", "policy"}));
     EXPECT_EQ(names_in(body.at("requirement")),
               (Names{"lines", "reject_threshold", "reason_required", "modifiable",

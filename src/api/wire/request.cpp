@@ -21,6 +21,7 @@ void append_risk(std::string& out, const Request& request) {
     part("consequences", "[]");
     part("reversibility", "null");
     part("confidence", "null");
+    part("claimed", "null");
     risk.close();
 }
 
@@ -152,6 +153,7 @@ void append_requirement(std::string& out, const core::Requirement& requirement,
         is_first = false;
         ObjectWriter entry(out);
         entry.text_or_null("group", line.group);
+        if (!line.other_groups.empty()) entry.texts("other_groups", line.other_groups);
         if (line.people.empty())
             entry.raw("people", "null");
         else

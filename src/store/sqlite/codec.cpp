@@ -257,11 +257,13 @@ class ArrayReader {
 };
 
 bool read_line(const bj::value& value, core::RequirementLine& line) {
-    ArrayReader reader(value, 4);
+    const bool has_others = value.is_array() && value.get_array().size() == 5;
+    ArrayReader reader(value, has_others ? 5 : 4);
     reader.read(line.group);
     reader.read(line.people);
     reader.read(line.quorum);
     reader.read(line.have);
+    if (has_others) reader.read(line.other_groups);
     return reader.is_whole();
 }
 
@@ -292,6 +294,7 @@ std::string encode(const core::Requirement& requirement) {
         item.add(line.people);
         item.add(line.quorum);
         item.add(line.have);
+        if (!line.other_groups.empty()) item.add(line.other_groups);
         item.close();
     }
     out += ']';
