@@ -23,10 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Result<policy::Situation> read = policy::read_situation(*document, {1'772'452'800'000});
     if (!read || !policy::settle(*read, **policy)) return 0;
     policy::Workspace workspace;
-    const policy::Verdict verdict =
-        policy::evaluate(**policy, read->call, read->state, workspace);
-    const json::object record =
-        policy::explain(**policy, read->call, read->state, workspace);
+    const policy::Verdict verdict = policy::evaluate(**policy, read->call, read->state, workspace);
+    const json::object record = policy::explain(**policy, read->call, read->state, workspace);
     if (record.at("kind").as_string() != core::to_string(verdict.kind)) __builtin_trap();
     bool is_denied = false;
     for (const json::value& one : record.at("matched").as_array())

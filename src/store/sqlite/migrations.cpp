@@ -186,8 +186,8 @@ CREATE TABLE run(one INTEGER PRIMARY KEY CHECK(one = 1), state TEXT NOT NULL) ST
 INSERT INTO run VALUES(1, 'clean');
 )";
 
-// What policies remember, and a requirement's sixth part: whether it asks for a code. A sum, a grant and an entry of trust are read by their whole key inside
-// the transaction that submits.
+// What policies remember, and a requirement's sixth part: whether it asks for a code. A sum, a
+// grant and an entry of trust are read by their whole key inside the transaction that submits.
 constexpr const char* version_2 = R"(
 UPDATE request SET requirement = substr(requirement, 1, length(requirement) - 1) || ',false]';
 
