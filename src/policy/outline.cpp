@@ -254,7 +254,7 @@ std::vector<std::pair<std::string, std::string>> parts_of(const PolicyFile& file
 
 std::string outline(const PolicyFile& file) {
     std::string out;
-    for (const auto& [name, line] : parts_of(file)) out += name + " " + line + "\n";
+    for (const auto& [name, line] : parts_of(file)) out += fmt::format("{} {}\n", name, line);
     return out;
 }
 
