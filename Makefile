@@ -14,6 +14,7 @@ CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC)
 SETUP := tools/setup
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= json http cli yaml cel shell match policy
 CRASH_CYCLES ?= 5000
 
 help:
@@ -22,7 +23,7 @@ help:
 build:
 	@$(SETUP) build
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=$(if $(wildcard /usr/include/gtest/gtest.h),ON,OFF)
-	@ninja -C $(BUILD) holdpoint
+	@ninja -C $(BUILD) holdpoint cel_conformance
 
 run:
 	@$(SETUP) run
@@ -36,7 +37,7 @@ test:
 	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error $(CTEST_FLAGS)
 
 # The unit and HTTP tests under address+undefined sanitizers; those with threads under thread too.
-ASAN_TESTS := base_test core_test policy_test store_test sqlite_test fault_vfs_test service_test notify_test http_test api_test
+ASAN_TESTS := base_test core_test yaml_test match_test shell_test cel_test policy_test store_test sqlite_test fault_vfs_test service_test notify_test http_test api_test
 TSAN_TESTS := store_test service_test notify_test http_test api_test
 SANITIZE = $(CMAKE) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -gline-tables-only" -DHOLDPOINT_TESTS=ON
 sanitize:
@@ -59,10 +60,10 @@ lint:
 fuzz-build:
 	@$(SETUP) build fuzz
 	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
-	@ninja -C build-fuzz json_fuzz http_fuzz cli_fuzz
+	@ninja -C build-fuzz $(FUZZ_TARGETS:%=%_fuzz)
 
 fuzz: fuzz-build
-	@for target in json http cli; do \
+	@for target in $(FUZZ_TARGETS); do \
 	    mkdir -p build-fuzz/found/$$target; echo "== $$target, $(FUZZ_SECONDS) s"; \
 	    build-fuzz/fuzz/$${target}_fuzz -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
 	        -artifact_prefix=build-fuzz/ build-fuzz/found/$$target fuzz/corpus/$$target || exit 1; \

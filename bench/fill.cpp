@@ -22,6 +22,7 @@
 
 #include "api/wire/submit.h"
 #include "base/json.h"
+#include "policy/builtin.h"
 #include "service/submit.h"
 #include "store/sqlite/sqlite.h"
 
@@ -126,7 +127,7 @@ class Fill {
         wait_for(calls_under_way_max);
         begin_one();
         store_->run([this, call = std::move(call)](
-                        store::Transaction& tx) { return service::submit(tx, policy_, call); },
+                        store::Transaction& tx) { return service::submit(tx, *policy_, call); },
                     [this](Result<service::Submitted> stored) {
                         if (!stored) fail(stored.error().message);
                         const std::lock_guard lock(mutex_);
@@ -147,7 +148,7 @@ class Fill {
     }
 
     std::unique_ptr<store::Store> store_;
-    const policy::Builtin policy_;
+    const std::shared_ptr<const policy::Policy> policy_ = policy::compose({});
     std::vector<core::Proposal> proposals_;
     core::Actor agent_;
     std::mutex mutex_;

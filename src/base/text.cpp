@@ -63,6 +63,15 @@ bool imitates_mark(std::string_view text) {
     return text.starts_with("<U+") || text.starts_with("<0x");
 }
 
+/// How much of the beginning is printable ASCII that can neither hide nor imitate anything.
+std::size_t plain_length(std::string_view text) {
+    std::size_t length = 0;
+    while (length < text.size() && text[length] >= ' ' && text[length] <= '~' &&
+           text[length] != '<')
+        ++length;
+    return length;
+}
+
 std::optional<unsigned> hex_digit(char c) {
     if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
     if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
@@ -132,6 +141,11 @@ std::string visible(std::string_view text, Newlines newlines) {
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {
+        // Nearly all text is plain; it is taken in whole runs.
+        const std::size_t plain = plain_length(text);
+        result.append(text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (text.empty()) break;
         const CodePoint point = first_code_point(text);
         if (point.bytes == 0) {
             fmt::format_to(std::back_inserter(result), "<0x{:02X}>", byte_at(text, 0));

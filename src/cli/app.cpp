@@ -51,18 +51,26 @@ void on_run(CLI::App& command, Commands& commands, std::function<ExitCode(const 
 }
 
 void on_session(CLI::App& command, Commands& commands, std::function<ExitCode(Session&)> work) {
-    on_run(command, commands, [work = std::move(work)](const Flags& flags) {
-        Result<Settings> settings = resolve(flags, real_surroundings());
-        if (!settings) {
-            std::fputs((error_line(settings.error(), "see `holdpoint doctor`") + "\n").c_str(),
-                       stderr);
-            return ExitCode::usage;
-        }
-        Session session{*settings, Output(*settings, flags),
-                        Client({settings->url.value, settings->token.value, settings->ca_file.value,
-                                settings->may_use_http})};
-        return work(session);
-    });
+    on_run(command, commands,
+           [work = std::move(work)](const Flags& flags) { return in_session(flags, work); });
+}
+
+ExitCode in_session(const Flags& flags, const std::function<ExitCode(Session&)>& work) {
+    Result<Settings> settings = resolve(flags, real_surroundings());
+    if (!settings) {
+        std::fputs((error_line(settings.error(), "see `holdpoint doctor`") + "\n").c_str(), stderr);
+        return ExitCode::usage;
+    }
+    Session session{*settings, Output(*settings, flags),
+                    Client({settings->url.value, settings->token.value, settings->ca_file.value,
+                            settings->may_use_http})};
+    return work(session);
+}
+
+Output local_output(const Flags& flags) {
+    Settings settings;
+    settings.color = {flags.color.empty() ? "auto" : flags.color, "--color"};
+    return Output(settings, flags);
 }
 
 void add_commands(CLI::App& app, Commands& commands) {
@@ -89,6 +97,8 @@ void add_commands(CLI::App& app, Commands& commands) {
     add_cancel(app, commands);
     add_key(app, commands);
     add_user(app, commands);
+    add_policy(app, commands);
+    add_grant(app, commands);
     add_stats(app, commands);
     add_doctor(app, commands);
     add_completion(app, commands);

@@ -32,6 +32,11 @@ void on_run(CLI::App& command, Commands& commands, std::function<ExitCode(const 
 /// The same for what needs settings and a server; settings that cannot be had end in usage.
 void on_session(CLI::App& command, Commands& commands, std::function<ExitCode(Session&)> work);
 
+/// Does `work` with settings and a client, or ends in usage.
+ExitCode in_session(const Flags& flags, const std::function<ExitCode(Session&)>& work);
+/// For what needs no server: only the flags count, a broken config file does not matter.
+Output local_output(const Flags& flags);
+
 /// Every command and the global flags. `app` must live as long as `commands.run` may be called.
 void add_commands(CLI::App& app, Commands& commands);
 
@@ -52,6 +57,8 @@ void add_answer(CLI::App& app, Commands& commands);
 void add_cancel(CLI::App& app, Commands& commands);  // cancel extend
 void add_key(CLI::App& app, Commands& commands);
 void add_user(CLI::App& app, Commands& commands);
+void add_policy(CLI::App& app, Commands& commands);
+void add_grant(CLI::App& app, Commands& commands);
 void add_stats(CLI::App& app, Commands& commands);  // stats whoami
 void add_doctor(CLI::App& app, Commands& commands);
 void add_completion(CLI::App& app, Commands& commands);

@@ -58,6 +58,16 @@ TEST(Parsing, EveryLineThatIsWrongIsRefused) {
                                                {"modify", "id", "--args", "{}", "--args-file", "x"},
                                                {"completion", "tcsh"},
                                                {"list", "list"},
+                                               {"policy"},
+                                               {"policy", "check"},
+                                               {"policy", "diff", "one"},
+                                               {"policy", "explain", "--policy", "p"},
+                                               {"policy", "show", "v", "--versions"},
+                                               {"grant"},
+                                               {"grant", "revoke"},
+                                               {"approve", "id", "--grant-uses", "0"},
+                                               {"approve", "id", "--grant-sum", "-1"},
+                                               {"reject", "id", "--grant", "1h"},
                                                {"--color", "mauve", "list"}})
         EXPECT_FALSE(Parsed(words).is_good) << (words.empty() ? "" : words.front());
 }

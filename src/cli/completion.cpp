@@ -82,7 +82,8 @@ std::string bash(const std::vector<Place>& places) {
         "    if [[ $word == -* ]]; then\n"
         "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
         "    elif [[ ${COMP_WORDS[COMP_CWORD-1]} == --*file || ${COMP_WORDS[COMP_CWORD-1]} == "
-        "--config || ${COMP_WORDS[COMP_CWORD-1]} == --data ]]; then\n"
+        "--config || ${COMP_WORDS[COMP_CWORD-1]} == --data || ${COMP_WORDS[COMP_CWORD-1]} == "
+        "--policy || $path == 'holdpoint policy '* ]]; then\n"
         "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
         "    else\n"
         "        COMPREPLY=($(compgen -W \"$commands\" -- \"$word\"))\n"
@@ -153,7 +154,9 @@ std::string fish_condition(const Place& place) {
 std::string fish(const std::vector<Place>& places) {
     std::string text =
         "# fish completion for holdpoint; use with: holdpoint completion fish | source\n"
-        "complete -c holdpoint -f\n";
+        "complete -c holdpoint -f\n"
+        "complete -c holdpoint -n '__fish_seen_subcommand_from policy; and "
+        "__fish_seen_subcommand_from check test explain diff apply backtest' -F\n";
     for (const Place& place : places) {
         const std::string condition = fish_condition(place);
         for (const Word& word : place.commands)

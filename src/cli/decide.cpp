@@ -7,6 +7,7 @@
 #include "cli/app.h"
 #include "cli/decision.h"
 #include "cli/detail.h"
+#include "cli/grant_flags.h"
 #include "cli/resource.h"
 
 namespace holdpoint::cli {
@@ -17,7 +18,22 @@ struct DecideOptions {
     std::string note, reason, guidance, to;
     std::vector<int> steps;
     Sureness sureness;
+    GrantFlags grant;
 };
+
+ExitCode release(Session& session, const Request& request, json::object body,
+                 const DecideOptions& options) {
+    if (Result<void> ok = put_grant(body, options.grant); !ok) return session.out.fail(ok.error());
+    const Result<std::string> code = confirm_release(session.out, request, options.sureness);
+    if (!code) return session.out.fail(code.error());
+    if (!code->empty()) body["confirm"] = *code;
+    return send_decision(session, request, std::move(body));
+}
+
+ExitCode announce(Session& session, const Request& request, json::object body) {
+    session.out.say(headline(request));
+    return send_decision(session, request, std::move(body));
+}
 
 /// Each request is fetched, shown and decided alone; one that fails does not stop the others.
 ExitCode decide_each(Session& session, const DecideOptions& options, const char* decision,
@@ -39,13 +55,8 @@ ExitCode decide_each(Session& session, const DecideOptions& options, const char*
             put("to", options.to);
             if (!options.steps.empty())
                 body["approved_steps"] = json::array(options.steps.begin(), options.steps.end());
-            std::optional<Error> unsure;
-            if (is_release)
-                unsure = confirm_release(session.out, *request, options.sureness);
-            else
-                session.out.say(headline(*request));
-            code = unsure ? session.out.fail(*unsure)
-                          : send_decision(session, *request, std::move(body));
+            code = is_release ? release(session, *request, std::move(body), options)
+                              : announce(session, *request, std::move(body));
         }
         worst = std::max(worst, code);
         if (code == ExitCode::unreachable) break;
@@ -75,6 +86,7 @@ void add_decide(CLI::App& app, Commands& commands) {
         ->delimiter(',')
         ->allow_extra_args(false);
     add_sureness(*command, approve->sureness);
+    add_grant_flags(*command, approve->grant);
 
     auto reject = std::make_shared<DecideOptions>();
     command = add_decision(app, commands, "reject", "Refuse requests", reject);

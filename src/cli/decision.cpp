@@ -33,29 +33,52 @@ std::string decision_result(const Request& request, Timestamp now) {
     return fmt::format("recorded; needs {}", requirement_progress(request));
 }
 
-std::optional<Error> confirm_release(const Output& out, const Request& request,
-                                     const Sureness& sureness) {
-    out.say(headline(request));
-    if (!request.is_pending() || request.risk < core::RiskLevel::high) return std::nullopt;
-    const Error not_sure{ErrorCode::refused, "not confirmed; nothing was sent"};
-    if (request.risk == core::RiskLevel::high) {
-        if (sureness.is_yes || !may_prompt()) return std::nullopt;
-        if (ask_yes("risk is high; release it? [y/N] ")) return std::nullopt;
-        return not_sure;
-    }
-    const std::string word = confirmation_word(request);
+namespace {
+
+/// What has to be typed before something is released, and what it is called.
+struct Word {
+    std::string what;
+    std::string text;
+};
+
+Result<void> confirm_word(const Sureness& sureness, const Word& word) {
     if (!sureness.confirm_word.empty()) {
-        if (sureness.confirm_word == word) return std::nullopt;
+        if (sureness.confirm_word == word.text) return {};
         return Error{ErrorCode::refused,
-                     fmt::format("--confirm does not name `{}`; nothing was sent", visible(word))};
+                     fmt::format("--confirm is not `{}`; nothing was sent", visible(word.text))};
     }
     if (!may_prompt())
         return Error{ErrorCode::refused,
-                     fmt::format("risk is critical: confirm with --confirm {}", visible(word))};
+                     fmt::format("{}: confirm with --confirm {}", word.what, visible(word.text))};
     const auto typed =
-        ask_line(fmt::format("risk is critical; type {} to release it: ", visible(word)));
-    if (typed && *typed == word) return std::nullopt;
-    return not_sure;
+        ask_line(fmt::format("{}; type {} to release it: ", word.what, visible(word.text)));
+    if (typed && *typed == word.text) return {};
+    return Error{ErrorCode::refused, "not confirmed; nothing was sent"};
+}
+
+}  // namespace
+
+Result<std::string> confirm_release(const Output& out, const Request& request,
+                                    const Sureness& sureness) {
+    out.say(headline(request));
+    if (!request.is_pending()) return std::string();
+    if (const std::string code = confirmation_code(request); !code.empty()) {
+        const Result<void> sure = confirm_word(
+            sureness,
+            {fmt::format("risk is {} and a code is asked for", core::to_string(request.risk)),
+             code});
+        if (!sure) return sure.error();
+        return code;
+    }
+    if (request.risk == core::RiskLevel::critical) {
+        const Result<void> sure =
+            confirm_word(sureness, {"risk is critical", confirmation_word(request)});
+        if (!sure) return sure.error();
+    }
+    const bool must_ask = request.risk == core::RiskLevel::high && !sureness.is_yes && may_prompt();
+    if (must_ask && !ask_yes("risk is high; release it? [y/N] "))
+        return Error{ErrorCode::refused, "not confirmed; nothing was sent"};
+    return std::string();
 }
 
 ExitCode send_decision(Session& session, const Request& seen, json::object body) {
@@ -72,7 +95,8 @@ ExitCode send_decision(Session& session, const Request& seen, json::object body)
 void add_sureness(CLI::App& command, Sureness& sureness) {
     command.add_flag("-y,--yes", sureness.is_yes, "Do not ask when the risk is high");
     command.add_option("--confirm", sureness.confirm_word,
-                       "The tool's name, where the risk is critical and nobody can be asked");
+                       "The request's confirmation code, where it has one; else, where the risk is "
+                       "critical, the tool's name");
 }
 
 }  // namespace holdpoint::cli

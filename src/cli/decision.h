@@ -18,14 +18,16 @@ std::string decision_result(const Request& request, Timestamp now);
 
 /// How sure the person must be before something is released.
 struct Sureness {
-    bool is_yes = false;       ///< --yes: enough for high risk, never for critical
-    std::string confirm_word;  ///< --confirm: the tool's name, for critical risk
+    bool is_yes = false;       ///< --yes: enough for high risk, never for critical or for a code
+    std::string confirm_word;  ///< --confirm: the code, or for critical risk the tool's name
 };
 
-/// Shows the headline and, on a terminal, asks: y/n for high risk, the tool's name for critical.
-/// Without a terminal critical needs `confirm_word`. Empty when the person is sure.
-std::optional<Error> confirm_release(const Output& out, const Request& request,
-                                     const Sureness& sureness);
+/// Shows the headline and, on a terminal, asks: for the confirmation code where the request has
+/// one, else y/n for high risk and the tool's name for critical. Without a terminal a code and a
+/// critical risk need `confirm_word`. Answers with the code to send, empty where none is asked for;
+/// fails where the person is not sure.
+Result<std::string> confirm_release(const Output& out, const Request& request,
+                                    const Sureness& sureness);
 
 /// Sends and reports one decision.
 ExitCode send_decision(Session& session, const Request& seen, json::object body);

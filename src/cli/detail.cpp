@@ -214,6 +214,8 @@ void add_rules(Page& page, const Request& request) {
         const json::value& requirement = member(request.json, "requirement");
         if (is_true(requirement, "reason_required"))
             page.add({{Style::faint, "  a rejection must say why"}});
+        if (const std::string code = confirmation_code(request); !code.empty())
+            page.add({{Style::plain, "  the code " + visible(code) + " typed, to release it"}});
         const bool may_change = !changeable(request).is_null();
         if (may_change && !is_true(requirement, "modifiable"))
             page.add({{Style::faint, "  may not be changed"}});

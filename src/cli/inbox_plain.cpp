@@ -183,9 +183,11 @@ class PlainInbox {
         }
         const bool is_release =
             *kind == core::DecisionKind::approve || *kind == core::DecisionKind::modify;
-        if (is_release)
-            if (const auto unsure = confirm_release(session_.out, request, {}))
-                return complain(*unsure);
+        if (is_release) {
+            const Result<std::string> code = confirm_release(session_.out, request, {});
+            if (!code) return complain(code.error());
+            if (!code->empty()) body["confirm"] = *code;
+        }
         worst_ = std::max(worst_, send_decision(session_, request, std::move(body)));
     }
 

@@ -307,18 +307,29 @@ void InboxScreen::approve(const Request& request) {
         message_ = {Style::high, "this is a question: answer it with v"};
         return;
     }
-    release_when_sure(request, [this, request] { send(request, {{"decision", "approve"}}); });
+    release_when_sure(request, {{"decision", "approve"}});
 }
 
-void InboxScreen::release_when_sure(const Request& request, std::function<void()> release) {
-    if (request.risk < core::RiskLevel::high) return release();
+void InboxScreen::release_when_sure(const Request& request, json::object body) {
+    const std::string code = confirmation_code(request);
+    if (!code.empty()) body["confirm"] = code;
+    const auto release = [this, request, body = std::move(body)] { send(request, body); };
+    if (!code.empty())
+        return ask_for_word(fmt::format("{} risk; type the code", core::to_string(request.risk)),
+                            code, request, release);
+    if (request.risk == core::RiskLevel::critical)
+        return ask_for_word("critical; type", confirmation_word(request), request, release);
     if (request.risk == core::RiskLevel::high)
-        return ask_yes_no("risk is high; release it? y/n ", request, std::move(release));
-    const std::string word = confirmation_word(request);
-    ask(fmt::format("critical; type {} to release it: ", visible(word)), request, false,
-        [this, word, release = std::move(release)](const std::string& typed) {
-            if (typed == word) return release();
-            message_ = {Style::bad, "that is not its name; nothing was sent"};
+        return ask_yes_no("risk is high; release it? y/n ", request, release);
+    release();
+}
+
+void InboxScreen::ask_for_word(const std::string& label, const std::string& word,
+                               const Request& request, std::function<void()> on_right) {
+    ask(fmt::format("{} {} to release it: ", label, visible(word)), request, false,
+        [this, word, on_right = std::move(on_right)](const std::string& typed) {
+            if (typed == word) return on_right();
+            message_ = {Style::bad, "that is not what was asked for; nothing was sent"};
         });
 }
 
@@ -367,14 +378,11 @@ void InboxScreen::press_in_change(const Key& key) {
     if (key.kind != Key::Kind::character || key.character != 'y') return;
     if (!arming_.press('y', steady_ms())) return;
     const auto [request, change] = *change_;
-    const auto release = [this, request, change] {
-        change_.reset();
-        mode_ = Mode::list;
-        send(request, change_body(request, change));
-    };
     // The y for the change is also the y that high risk asks for.
-    if (request.risk == core::RiskLevel::critical) return release_when_sure(request, release);
-    release();
+    const bool must_type =
+        request.risk == core::RiskLevel::critical || !confirmation_code(request).empty();
+    if (must_type) return release_when_sure(request, change_body(request, change));
+    send(request, change_body(request, change));
 }
 
 void InboxScreen::answer(const Request& request) {
@@ -487,6 +495,10 @@ void InboxScreen::scroll(long lines) { detail_top_ = std::max(0L, detail_top_ + 
 void InboxScreen::send(const Request& request, json::object body) {
     busy_id_ = request.id;
     message_ = {Style::faint, "sending …"};
+    if (change_) {
+        change_.reset();
+        mode_ = Mode::list;
+    }
     session_.client.start(
         decision_call(request, std::move(body)), [this, request](Answer<Reply> reply) {
             const Answer<Request> after = request_of(reply);

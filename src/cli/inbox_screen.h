@@ -61,8 +61,11 @@ class InboxScreen {
              std::function<void(const std::string&)> on_answer);
     void ask_yes_no(std::string label, const Request& request, std::function<void()> on_yes);
     void open_prompt(Prompt prompt);
-    /// By risk: at once, after y, or after the tool's name was typed.
-    void release_when_sure(const Request& request, std::function<void()> release);
+    /// After the request's code was typed, where it has one; else by risk: at once, after y, or
+    /// after the tool's name was typed. `body` is sent with the code in it.
+    void release_when_sure(const Request& request, json::object body);
+    void ask_for_word(const std::string& label, const std::string& word, const Request& request,
+                      std::function<void()> on_right);
     void approve(const Request& request);
     void edit(const Request& request);
     void answer(const Request& request);

@@ -7,6 +7,7 @@
 #include "cli/decision.h"
 #include "cli/diff.h"
 #include "cli/editor.h"
+#include "cli/grant_flags.h"
 #include "cli/json_text.h"
 #include "cli/resource.h"
 #include "cli/terminal.h"
@@ -17,6 +18,7 @@ namespace {
 struct ModifyOptions {
     std::string id, args, args_file, note;
     Sureness sureness;
+    GrantFlags grant;
 };
 
 Result<std::string> changed_text(const Request& request, const ModifyOptions& options) {
@@ -45,15 +47,17 @@ ExitCode modify(Session& session, const ModifyOptions& options) {
         return ExitCode::fine;
     }
     show_diff(session.out, *change);
-    if (const auto unsure = confirm_release(session.out, *request, options.sureness))
-        return session.out.fail(*unsure);
-    // High and critical have been confirmed above; here the person confirms the change itself.
-    const bool was_asked = request->risk >= core::RiskLevel::high;
+    json::object body = change_body(*request, *change);
+    if (!options.note.empty()) body["note"] = options.note;
+    if (Result<void> ok = put_grant(body, options.grant); !ok) return session.out.fail(ok.error());
+    const Result<std::string> code = confirm_release(session.out, *request, options.sureness);
+    if (!code) return session.out.fail(code.error());
+    if (!code->empty()) body["confirm"] = *code;
+    // High, critical and a code have been confirmed above; here the person confirms the change.
+    const bool was_asked = request->risk >= core::RiskLevel::high || !code->empty();
     if (may_prompt() && !was_asked && !options.sureness.is_yes &&
         !ask_yes("release it with these changes? [y/N] "))
         return session.out.fail(Error{ErrorCode::refused, "not confirmed; nothing was sent"});
-    json::object body = change_body(*request, *change);
-    if (!options.note.empty()) body["note"] = options.note;
     return send_decision(session, *request, std::move(body));
 }
 
@@ -70,6 +74,7 @@ void add_modify(CLI::App& app, Commands& commands) {
         ->excludes(args);
     command->add_option("--note", options->note, "A note for the record");
     add_sureness(*command, options->sureness);
+    add_grant_flags(*command, options->grant);
     command->footer("Without --args your editor ($VISUAL, $EDITOR) opens on what was proposed.");
     on_session(*command, commands,
                [options](Session& session) { return modify(session, *options); });

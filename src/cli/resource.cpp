@@ -108,6 +108,10 @@ std::string confirmation_word(const Request& request) {
     return request.tool.empty() ? std::string(core::to_string(request.kind)) : request.tool;
 }
 
+std::string confirmation_code(const Request& request) {
+    return text_of(member(request.json, "requirement"), "confirm");
+}
+
 std::string short_id(const std::string& id) {
     return id.size() > 8 ? id.substr(id.size() - 8) : id;
 }

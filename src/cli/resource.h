@@ -55,6 +55,9 @@ const json::value& changeable(const Request& request);
 /// The word that critical requests want typed: the tool, or the kind where there is no tool.
 std::string confirmation_word(const Request& request);
 
+/// The code that has to be typed before this is released; empty where none is asked for.
+std::string confirmation_code(const Request& request);
+
 /// Eight characters at the end of the id, enough to name a request on a command line.
 std::string short_id(const std::string& id);
 

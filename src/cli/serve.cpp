@@ -45,11 +45,17 @@ struct ServeFlags {
     double rate_per_key = 0, rate_per_address = 0;
     std::vector<std::string> notify;
     std::string log_level = "info";
+    std::string policy_file;
     bool must_accept_clock = false, must_make_admin_key = false, must_check_store = false;
 };
 
 void add_policy_options(CLI::App& command, ServeFlags& flags) {
     const char* group = "What waits for a person";
+    command
+        .add_option("--policy", flags.policy_file,
+                    "Policy file; the other options of this group are for servers without one")
+        ->check(CLI::ExistingFile)
+        ->group(group);
     command.add_option("--require-tool", flags.require, "Tool that always waits (repeatable)")
         ->group(group);
     command
@@ -235,6 +241,7 @@ Result<Config> to_config(const ServeFlags& flags) {
     config.tls_key = flags.tls_key;
     config.is_behind_proxy = flags.is_behind_proxy;
     config.base_url = flags.base_url;
+    config.policy_file = flags.policy_file;
     take_policy(flags, config.policy);
     if (Result<void> ok = take_timing(flags, config.policy.timing); !ok) return ok.error();
     const Result<std::int64_t> wait_max = to_ms(flags.wait_max, "--wait-max");

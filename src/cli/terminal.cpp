@@ -126,8 +126,8 @@ Result<std::string> read_secret_line() {
     return std::move(*line);
 }
 
-Result<std::string> read_input(const std::string& path) {
-    constexpr std::size_t bytes_max = 1024 * 1024;
+Result<std::string> read_input(const std::string& path, std::size_t mib_max) {
+    const std::size_t bytes_max = mib_max * 1024 * 1024;
     const int fd = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const std::string name = path == "-" ? "standard input" : "`" + path + "`";
     if (fd < 0) return cannot_read(name);
@@ -147,7 +147,7 @@ Result<std::string> read_input(const std::string& path) {
     }
     if (fd != STDIN_FILENO) ::close(fd);
     if (text.size() > bytes_max)
-        return Error{ErrorCode::too_large, fmt::format("{} is larger than 1 MiB", name)};
+        return Error{ErrorCode::too_large, fmt::format("{} is larger than {} MiB", name, mib_max)};
     return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,8 @@ Result<std::string> ask_secret(std::string_view question);
 /// One line from stdin, for `--password-stdin`.
 Result<std::string> read_secret_line();
 
-/// A whole file, or stdin for `-`.
-Result<std::string> read_input(const std::string& path);
+/// A whole file, or stdin for `-`. Refuses what is larger than `mib_max` MiB.
+Result<std::string> read_input(const std::string& path, std::size_t mib_max = 1);
 
 /// While one of these lives, Ctrl-C and SIGTERM make `fd` readable instead of ending the process.
 class Interrupt {

@@ -38,12 +38,17 @@ Result<void> check_authority(const Request& request, const Actor& person) {
 
 Result<void> check_fit(const Request& request, const DecisionCommand& command) {
     const Requirement& requirement = request.requirement;
+    if (requirement.confirm_required && approves(command.kind) &&
+        command.confirm != confirmation_code(request.digest))
+        return refused("type the confirmation code that stands with the request", "confirm");
     switch (command.kind) {
         case DecisionKind::approve:
             if (request.kind == Kind::input)
                 return refused("a question is answered, not approved", "decision");
             if (command.approved_steps && request.kind != Kind::plan)
                 return refused("only a plan has steps", "approved_steps");
+            if (command.approved_steps && !requirement.modifiable)
+                return refused("this request may not be modified", "approved_steps");
             return {};
         case DecisionKind::modify:
             if (!requirement.modifiable)
@@ -237,6 +242,7 @@ Result<Step> escalate(Request request, const DecisionCommand& command, const Act
         std::max(step.request.expires_at, now + step.request.timing.timeout_ms);
     note(step, EventKind::escalated, person, now, detail_of(decision));
     step.effects.push_back({EventKind::escalated, step.request.id});
+    release_if_complete(step, person, now);
     return step;
 }
 

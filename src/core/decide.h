@@ -21,6 +21,7 @@ struct DecisionCommand {
     std::optional<Kind> replacement_kind;            ///< of what kind of request; unset: of this
     std::optional<std::vector<int>> approved_steps;  ///< approve a plan in part
     JsonText answer;                                 ///< answer; canonical, not yet checked
+    std::string confirm;                             ///< the code, where the request asks for it
     bool must_be_as_proposed = false;                ///< the door cannot say what the person saw
 };
 

@@ -211,6 +211,21 @@ TEST(Decide, D5_one_person_cannot_take_the_place_of_two) {
     EXPECT_TRUE(decide(pending({group("finance", 1)}), escalate, ann, start));
 }
 
+TEST(Decide, D5_a_vote_that_found_no_place_counts_among_those_who_are_asked_now) {
+    Request request = pending({group("finance"), group("legal")});
+    request = decided(request, DecisionKind::approve, person("ann", {"finance"})).request;
+    request = decided(request, DecisionKind::approve, person("ben", {"finance", "ops"})).request;
+    ASSERT_EQ(request.state, State::pending);
+    DecisionCommand escalate = command(DecisionKind::escalate);
+    escalate.target = "group:ops";
+    const Step step = decided(request, escalate, person("ann", {"finance"}));
+    EXPECT_EQ(step.request.outcome, Outcome::approved);
+    EXPECT_EQ(step.request.decision->by, "ben");
+    ASSERT_EQ(step.events.size(), 2U);
+    EXPECT_EQ(step.events[0].kind, EventKind::escalated);
+    EXPECT_EQ(step.events[1].kind, EventKind::settled);
+}
+
 TEST(Decide, D5_escalate_needs_a_target) {
     DecisionCommand escalate = command(DecisionKind::escalate);
     escalate.target.clear();
@@ -453,6 +468,14 @@ TEST(Decide, X1_who_may_not_decide_does_not_learn_how_it_ended) {
         decided(pending({group("finance")}), DecisionKind::approve, ann).request;
     EXPECT_EQ(refusal(settled, command(DecisionKind::approve), cleo).code,
               ErrorCode::permission_denied);
+}
+
+TEST(Decide, Q2_steps_cannot_be_left_out_where_nothing_may_be_modified) {
+    Request request = pending(Kind::plan);
+    request.requirement.modifiable = false;
+    DecisionCommand partly = command(DecisionKind::approve, Kind::plan);
+    partly.approved_steps = std::vector<int>{1};
+    EXPECT_EQ(refusal(request, partly, ann).field, "approved_steps");
 }
 
 TEST(Decide, Q2_a_plan_is_approved_in_part_when_the_rest_is_optional) {

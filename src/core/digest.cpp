@@ -30,4 +30,12 @@ std::string digest_of(const Request& request) {
     return "sha256:" + hex(sha256(text));
 }
 
+std::string confirmation_code(std::string_view digest) {
+    const Sha256 hash = sha256("holdpoint.confirm.v1\n" + std::string(digest));
+    std::uint32_t number = 0;
+    for (std::size_t i = 0; i < 4; ++i) number = number << 8 | hash[i];
+    std::string code = std::to_string(number % 1'000'000);
+    return std::string(6 - code.size(), '0') + code;
+}
+
 }  // namespace holdpoint::core

@@ -31,14 +31,23 @@ void retry(Step& step, Timestamp now) {
     step.effects.push_back({EventKind::retried, request.id});
 }
 
-/// False when the target cannot take the place of everybody who is missing.
+/// False when the target cannot take the place of everybody who is missing. Who was asked before is
+/// then told again, since waiting for others would be in vain.
 bool escalate(Step& step, Timestamp now) {
     Request& request = step.request;
     request.timing.is_escalated = true;
-    if (!redirect(request.requirement, request.timing.escalate_to)) return false;
+    if (const Result<void> done = redirect(request.requirement, request.timing.escalate_to);
+        !done) {
+        note(step, EventKind::reminded, timer_actor(), now,
+             {"{\"not_escalated\":" + quoted(done.error().message) +
+              ",\"to\":" + quoted(request.timing.escalate_to) + "}"});
+        step.effects.push_back({EventKind::reminded, request.id});
+        return false;
+    }
     note(step, EventKind::escalated, timer_actor(), now,
          {"{\"to\":" + quoted(request.timing.escalate_to) + "}"});
     step.effects.push_back({EventKind::escalated, request.id});
+    release_if_complete(step, timer_actor(), now);
     return true;
 }
 
@@ -63,7 +72,7 @@ void time_out(Step& step, Timestamp now) {
             break;
         case TimeoutAction::escalate:
             if (!timing.is_escalated && escalate(step, now)) {
-                request.expires_at = now + timing.timeout_ms;
+                if (request.state == State::pending) request.expires_at = now + timing.timeout_ms;
                 return;
             }
             break;
@@ -123,7 +132,7 @@ std::optional<Step> tick(const Request& request, Timestamp now) {
         time_out(step, now);
     } else {
         if (must_escalate) escalate(step, now);
-        if (must_remind) remind(step, now);
+        if (must_remind && step.request.state == State::pending) remind(step, now);
     }
     step.request.next_at = next_wake(step.request);
     return step;

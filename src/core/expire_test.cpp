@@ -279,7 +279,11 @@ TEST(Tick, T3_an_escalation_that_fails_does_not_lower_what_it_takes) {
     hold.timing.escalate_to = "zoe";
     Request request = opened(proposal(), hold).request;
     request = decided(request, DecisionKind::approve, person("ann", {"finance"})).request;
-    request = tick(request, start + minute)->request;
+    const std::optional<Step> step = tick(request, start + minute);
+    ASSERT_EQ(step->events.size(), 1U);
+    EXPECT_EQ(step->events[0].kind, EventKind::reminded);
+    EXPECT_NE(step->events[0].detail.text.find("not_escalated"), std::string::npos);
+    request = step->request;
     EXPECT_EQ(request.requirement.lines[0].quorum, 3);
     request = decided(request, DecisionKind::approve, person("ben", {"finance"})).request;
     EXPECT_EQ(request.state, State::pending) << "two of three have approved";

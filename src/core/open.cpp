@@ -66,10 +66,11 @@ Request make_request(const Proposal& proposal, const Verdict& verdict, const Ope
     request.batch = opening.batch;
     request.tool = proposal.tool;
     request.subject = proposal.subject;
-    request.headline = proposal.headline;
+    request.headline = verdict.headline.empty() ? proposal.headline : verdict.headline;
     // An agent's own word about risk counts only upwards.
     request.risk = std::max(verdict.risk, proposal.risk.value_or(verdict.risk));
-    request.risk_detail = proposal.risk_detail;
+    request.risk_detail =
+        verdict.risk_detail.is_null() ? proposal.risk_detail : verdict.risk_detail;
     request.verdict = verdict.record;
     request.requirement = verdict.requirement;
     if (proposal.requirement) tighten(request.requirement, *proposal.requirement);

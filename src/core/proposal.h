@@ -36,6 +36,8 @@ struct Verdict {
     RiskLevel risk = RiskLevel::medium;
     Requirement requirement;
     Timing timing;
+    std::string headline = {};  ///< from the operator's template; empty keeps the plain one
+    JsonText risk_detail = {};  ///< assessed here; null keeps what the agent says
 };
 
 }  // namespace holdpoint::core

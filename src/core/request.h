@@ -36,7 +36,8 @@ struct RequirementLine {
     std::string group;
     std::vector<std::string> people;
     int quorum = 1;
-    int have = 0;  ///< how many places are filled by the votes so far
+    int have = 0;                                ///< how many places are filled by the votes so far
+    std::vector<std::string> other_groups = {};  ///< whose people count as well
 
     bool operator==(const RequirementLine&) const = default;
 };
@@ -48,6 +49,7 @@ struct Requirement {
     bool reason_required = false;  ///< a rejection or abort must say why
     bool modifiable = true;
     bool exclude_requester = false;  ///< the agent's owner and the user it works for may not decide
+    bool confirm_required = false;   ///< approving needs a confirmation code or a passkey
 
     bool operator==(const Requirement&) const = default;
 };
@@ -97,6 +99,7 @@ struct VerdictRecord {
     std::string rule;
     std::string gate;
     std::string because;
+    std::string policy = {};  ///< version of the policy that said it
 };
 
 struct Report {

@@ -9,11 +9,8 @@ namespace {
 
 constexpr std::string_view group_prefix = "group:";
 
-bool is_anybody(const RequirementLine& line) { return line.group.empty() && line.people.empty(); }
-
-bool approves(const Vote& vote) {
-    return vote.decision.kind == DecisionKind::approve ||
-           vote.decision.kind == DecisionKind::modify;
+bool is_anybody(const RequirementLine& line) {
+    return line.group.empty() && line.people.empty() && line.other_groups.empty();
 }
 
 /// Bipartite matching by augmenting paths: people on one side, places in lines on the other.
@@ -24,7 +21,7 @@ class Seating {
 
     void run() {
         for (std::size_t vote = 0; vote < votes_.size(); ++vote) {
-            if (!approves(votes_[vote])) continue;
+            if (!approves(votes_[vote].decision.kind)) continue;
             std::vector<bool> tried(lines_.size(), false);
             seat(vote, tried);
         }
@@ -57,12 +54,19 @@ class Seating {
 
 }  // namespace
 
+bool approves(DecisionKind kind) {
+    return kind == DecisionKind::approve || kind == DecisionKind::modify;
+}
+
 bool is_in_line(const RequirementLine& line, const std::string& name,
                 const std::vector<std::string>& groups) {
     if (is_anybody(line)) return true;
     if (std::find(line.people.begin(), line.people.end(), name) != line.people.end()) return true;
-    return !line.group.empty() &&
-           std::find(groups.begin(), groups.end(), line.group) != groups.end();
+    return std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
+        return (!group.empty() && group == line.group) ||
+               std::find(line.other_groups.begin(), line.other_groups.end(), group) !=
+                   line.other_groups.end();
+    });
 }
 
 bool seat_votes(Requirement& requirement, const std::vector<Vote>& votes) {
@@ -87,6 +91,7 @@ void tighten(Requirement& requirement, const Requirement& asked) {
     requirement.reason_required = requirement.reason_required || asked.reason_required;
     requirement.modifiable = requirement.modifiable && asked.modifiable;
     requirement.exclude_requester = requirement.exclude_requester || asked.exclude_requester;
+    requirement.confirm_required = requirement.confirm_required || asked.confirm_required;
 }
 
 RequirementLine line_for(const std::string& target) {

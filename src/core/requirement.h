@@ -12,6 +12,9 @@ namespace holdpoint::core {
 bool is_in_line(const RequirementLine& line, const std::string& name,
                 const std::vector<std::string>& groups);
 
+/// Whether a decision of this kind counts towards release.
+bool approves(DecisionKind kind);
+
 /// Seats the approving votes in the lines, each person in one place, as many as possible, and
 /// writes the result into `have`. True when every place is taken.
 bool seat_votes(Requirement& requirement, const std::vector<Vote>& votes);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "core/json_text.h"
+#include "core/requirement.h"
 
 namespace holdpoint::core {
 namespace {
@@ -147,6 +148,15 @@ void settle(Step& step, Outcome outcome, const Actor& actor, Timestamp now, Json
     request.message_for_agent = message_for(request);
     note(step, EventKind::settled, actor, now, std::move(detail));
     step.effects.push_back({EventKind::settled, request.id});
+}
+
+void release_if_complete(Step& step, const Actor& actor, Timestamp now) {
+    Request& request = step.request;
+    if (!seat_votes(request.requirement, request.votes)) return;
+    const auto latest = std::find_if(request.votes.rbegin(), request.votes.rend(),
+                                     [](const Vote& vote) { return approves(vote.decision.kind); });
+    request.decision = latest->decision;
+    settle(step, request.proposed.is_null() ? Outcome::approved : Outcome::modified, actor, now);
 }
 
 }  // namespace holdpoint::core

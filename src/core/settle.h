@@ -14,6 +14,11 @@ Timestamp next_wake(const Request& request);
 /// action alone.
 void settle(Step& step, Outcome outcome, const Actor& actor, Timestamp now, JsonText detail = {});
 
+/// Seats the votes anew after the requirement changed. If they are enough now, releases what they
+/// approved; the latest of them is the decision. Somebody whose vote found no place before may have
+/// one among those who are asked now.
+void release_if_complete(Step& step, const Actor& actor, Timestamp now);
+
 /// Adds an event by this actor to the step.
 void note(Step& step, EventKind kind, const Actor& actor, Timestamp now, JsonText detail = {});
 

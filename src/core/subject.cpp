@@ -110,6 +110,7 @@ Result<object> check_step(const value& given, std::string path, std::int64_t& or
     order = said;
     out["order"] = said;
     out["action"] = fields.required_text("action", title_rule);
+    put(out, "tool", fields.text("tool", name_rule));
     put(out, "description", fields.text("description", prose_rule));
     out["optional"] = fields.boolean("optional").value_or(false);
     // Approval is what people give, never what an agent claims.

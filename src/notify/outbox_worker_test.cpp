@@ -140,8 +140,11 @@ TEST_F(Outbox, a_poke_while_a_look_finds_nothing_looks_again) {
     worker_->poke();
     const service::SubmitCall call = call_with({proposal()});
     bool is_stored = false;
-    store_->run([&](store::Transaction& tx) { return service::submit(tx, policy_, call); },
-                [&](Result<service::Submitted>) { is_stored = true; });
+    store_->run(
+        [&](store::Transaction& tx) {
+            return service::submit(tx, *policy::compose(policy_), call);
+        },
+        [&](Result<service::Submitted>) { is_stored = true; });
     worker_->poke();
     EXPECT_TRUE(pump_until([&] { return is_stored; }));
     EXPECT_TRUE(pump_until([this] { return sent_.size() == 1; }));

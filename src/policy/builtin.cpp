@@ -2,35 +2,63 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "base/assert.h"
+#include "policy/compile.h"
+#include "policy/outline.h"
 
 namespace holdpoint::policy {
 namespace {
 
-bool contains(const std::vector<std::string>& tools, const std::string& tool) {
-    return !tool.empty() && std::find(tools.begin(), tools.end(), tool) != tools.end();
+Effect effect_of(core::VerdictKind kind) {
+    switch (kind) {
+        case core::VerdictKind::allow:
+            return Effect::allow;
+        case core::VerdictKind::hold:
+            return Effect::require;
+        case core::VerdictKind::deny:
+            break;
+    }
+    return Effect::deny;
 }
 
-core::VerdictRecord judge(const Builtin& policy, const core::Proposal& proposal) {
-    using core::VerdictKind;
-    if (policy.is_disabled)
-        return {VerdictKind::allow, "disabled", "", "approvals are switched off"};
-    if (contains(policy.require, proposal.tool))
-        return {VerdictKind::hold, "require", "tools",
-                fmt::format("`{}` is on the list of tools that need a person", proposal.tool)};
-    if (contains(policy.allow, proposal.tool))
-        return {VerdictKind::allow, "allow", "tools",
-                fmt::format("`{}` is on the list of tools that pass", proposal.tool)};
-    // A plan, a question or an answer is put to people by asking; only tools are on lists.
-    if (proposal.kind != core::Kind::action)
-        return {VerdictKind::hold, "ask", "", "the agent asks a person"};
-    return {policy.otherwise, "default", "", "no list names this tool"};
+Gate gate_for(std::string name, GateType type) {
+    Gate gate;
+    gate.name = std::move(name);
+    gate.type = type;
+    gate.because = "the agent asks a person";
+    return gate;
 }
 
 }  // namespace
 
-core::Verdict evaluate(const Builtin& policy, const core::Proposal& proposal) {
-    return {judge(policy, proposal), policy.risk, policy.requirement, policy.timing};
+std::shared_ptr<const Policy> compose(const Builtin& builtin) {
+    PolicyFile file;
+    file.name = "builtin";
+    file.is_disabled = builtin.is_disabled;
+    for (const std::string& tool : builtin.require) {
+        if (!tool.empty()) file.always_require.push_back(tool);
+    }
+    for (const std::string& tool : builtin.allow) {
+        if (!tool.empty()) file.never_require.push_back(tool);
+    }
+    file.defaults.decision = effect_of(builtin.otherwise);
+    file.defaults.unknown_tools = file.defaults.decision;
+    // Whoever puts a tool on a list has looked at its risk.
+    file.defaults.auto_risk_max = RiskCap{RiskLevel::critical};
+    file.defaults.unknown_risk = builtin.risk;
+    file.defaults.requirement = builtin.requirement;
+    file.defaults.timing = builtin.timing;
+    // A plan, a question or an answer is put to people by asking; only tools are on lists.
+    file.gates = {gate_for("plans", GateType::plan_approval),
+                  gate_for("answers", GateType::final_response)};
+    file.source = outline(file);
+    Result<std::shared_ptr<const Policy>> policy = compile(std::move(file));
+    HOLDPOINT_ASSERT(policy.has_value());
+    return std::move(*policy);
+}
+
+core::Verdict evaluate(const Builtin& builtin, const core::Proposal& proposal) {
+    return evaluate(*compose(builtin), proposal, {});
 }
 
 }  // namespace holdpoint::policy

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/proposal.h"
+#include "policy/evaluate.h"
 
 namespace holdpoint::policy {
 
@@ -18,8 +20,12 @@ struct Builtin {
     core::Timing timing;
 };
 
-/// The one place where a proposal meets policy. A real engine replaces what is behind this call;
-/// whatever it cannot judge, it holds.
+/// The same as a policy of the one engine: plans, questions and answers go to people, the rest is
+/// judged by the lists. Risk, requirement and times of every hold are those of the lists.
+std::shared_ptr<const Policy> compose(const Builtin& builtin);
+
+/// Judges a proposal by the lists. Composes the policy first: whoever judges often composes once
+/// and asks evaluate(policy, …).
 core::Verdict evaluate(const Builtin& policy, const core::Proposal& proposal);
 
 }  // namespace holdpoint::policy

@@ -41,7 +41,7 @@ TEST(Policy, P1_the_requiring_list_wins) {
     policy.otherwise = VerdictKind::allow;
     const core::Verdict verdict = evaluate(policy, call_to("pay"));
     EXPECT_EQ(verdict.record.kind, VerdictKind::hold);
-    EXPECT_EQ(verdict.record.rule, "require");
+    EXPECT_EQ(verdict.record.rule, "always_require");
     EXPECT_NE(verdict.record.because.find("`pay`"), std::string::npos);
 }
 

@@ -18,7 +18,8 @@ struct Config {
     std::string tls_certificate, tls_key;
     bool is_behind_proxy = false;  ///< trust X-Forwarded-*, and listen beyond loopback without TLS
     std::string base_url;          ///< how people reach it; made from the address if empty
-    policy::Builtin policy;
+    policy::Builtin policy;        ///< where neither a file nor the store has one
+    std::string policy_file;       ///< wins over everything else; empty: none
     api::ApiOptions api;
     http::Options http;
     std::vector<std::string> channels;  ///< of the outbox; `log` is the only one yet

@@ -21,6 +21,8 @@ struct Metrics::Families {
     prometheus::Gauge& connections = gauge("holdpoint_connections", "open connections");
     prometheus::Gauge& skew =
         gauge("holdpoint_clock_skew_seconds", "wall clock against the time deadlines follow");
+    prometheus::Gauge& policy_failed =
+        gauge("holdpoint_policy_reload_failed", "1 while the file on disk is not what is in force");
     prometheus::Family<prometheus::Gauge>& settled = prometheus::BuildGauge()
                                                          .Name("holdpoint_settled_total")
                                                          .Help("requests that ended, by outcome")
@@ -64,5 +66,7 @@ std::string Metrics::text(const Reading& reading) {
     f.skew.Set(static_cast<double>(reading.clock_skew_ms) / 1000);
     return prometheus::TextSerializer().Serialize(f.registry.Collect());
 }
+
+void Metrics::on_policy(bool is_in_force) { families_->policy_failed.Set(is_in_force ? 0 : 1); }
 
 }  // namespace holdpoint::server

@@ -17,6 +17,9 @@ class Metrics {
 
     void on_commit(const std::vector<store::Change>& changes);
 
+    /// After the policy file was read again: whether it is in force now.
+    void on_policy(bool is_in_force);
+
     struct Reading {
         const store::Counters& counters;
         const http::Statistics& http;

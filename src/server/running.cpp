@@ -11,7 +11,9 @@
 #include "api/wire/errors.h"
 #include "base/json.h"
 #include "notify/log_channel.h"
+#include "policy/compile.h"
 #include "server/admin_key.h"
+#include "server/policy_file.h"
 #include "service/expire.h"
 #include "service/identity.h"
 #include "store/sqlite/sqlite.h"
@@ -29,6 +31,8 @@ constexpr std::chrono::minutes clean_every{10};
 constexpr milliseconds stop_deadline{5000};
 constexpr int expire_at_once = 200;
 constexpr std::int64_t idempotency_ms = 7LL * 86'400'000;
+/// Longer than any window a policy can name, and than sessions and tasks are counted.
+constexpr std::int64_t sums_ms = 401LL * 86'400'000;
 constexpr const char* clock_setting = "clock";
 constexpr const char* first_admin = "admin";
 
@@ -96,6 +100,7 @@ Result<Started> Running::start() {
     if (Result<void> ok = prepare_data_directory(config_.data); !ok) return ok.error();
     if (Result<void> ok = open_store(); !ok) return ok.error();
     if (Result<void> ok = start_clock(); !ok) return ok.error();
+    if (Result<void> ok = load_policy(); !ok) return ok.error();
 
     auto offload = [this](std::move_only_function<void()> work,
                           std::move_only_function<void()> then) {
@@ -119,7 +124,8 @@ Result<Started> Running::start() {
     options.base_url = started.url;
     options.is_behind_proxy = config_.is_behind_proxy;
     started_ms_ = steady_ms();
-    api_ = std::make_unique<api::Api>(*store_, *clock_, config_.policy, offload, options);
+    api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload, options);
+    api_->set_policy_source(policy_source_);
     api_->set_metrics([this](const store::Counters& counters) {
         return metrics_.text(
             {counters, http_->statistics(), api_->waiters(), api_->streams(), clock_->skew_ms()});
@@ -130,7 +136,7 @@ Result<Started> Running::start() {
     outbox_ = std::make_unique<notify::OutboxWorker>(*store_, *clock_, std::move(channels));
     if (Result<void> ok = make_first_admin(started); !ok) return ok.error();
 
-    if (config_.policy.is_disabled)
+    if (policy_->current()->file.is_disabled)
         spdlog::warn("approvals are switched off: every action passes, and is recorded");
     watch_signals();
     tick();
@@ -173,6 +179,72 @@ Result<void> Running::start_clock() {
         clock_ = std::make_unique<SteadyClock>(reading, last ? &*last : nullptr);
     }
     return save_clock();
+}
+
+/// A policy that cannot be read stops the start: a server without its rules must not serve.
+Result<void> Running::load_policy() {
+    service::PolicyInForce::Pointer policy;
+    const Result<std::optional<std::string>> kept =
+        ask([](store::Transaction& tx) { return tx.setting(service::policy_setting); });
+    if (!kept) return kept.error();
+    if (!config_.policy_file.empty()) {
+        Result<service::PolicyInForce::Pointer> loaded = load_policy_file(config_.policy_file);
+        if (!loaded) return loaded.error();
+        policy = *loaded;
+        policy_source_.origin = "file";
+        policy_source_.read_file = [path = config_.policy_file] { return load_policy_file(path); };
+    } else if (*kept) {
+        const Result<std::optional<store::PolicyVersion>> stored =
+            ask([&](store::Transaction& tx) { return tx.find_policy(**kept); });
+        if (!stored) return stored.error();
+        if (!*stored)
+            return Error{
+                ErrorCode::unavailable,
+                fmt::format("the policy {} that was in force is not in the store", **kept)};
+        Result<service::PolicyInForce::Pointer> loaded = policy::load((*stored)->text);
+        if (!loaded)
+            return Error{
+                ErrorCode::unavailable,
+                fmt::format("the policy {} that was in force cannot be loaded any more: {}; "
+                            "start with --policy FILE",
+                            **kept, loaded.error().message)};
+        policy = *loaded;
+        policy_source_.origin = "store";
+    } else {
+        policy = policy::compose(config_.policy);
+    }
+    const store::PolicyVersion version{policy->version, policy->file.source, "", clock_->now()};
+    if (!policy->file.source.empty())
+        if (Result<void> ok = ask([&](store::Transaction& tx) { return tx.save_policy(version); });
+            !ok)
+            return ok;
+    for (const policy::Warning& warning : policy->warnings)
+        spdlog::warn("policy, line {}: {}", warning.mark.line, warning.message);
+    policy_ = std::make_unique<service::PolicyInForce>(std::move(policy));
+    return {};
+}
+
+void Running::reload_policy() {
+    if (!policy_source_.read_file) return;
+    boost::asio::post(blocking_, [this] {
+        boost::asio::post(io_, [this, loaded = policy_source_.read_file()] {
+            if (!loaded) {
+                metrics_.on_policy(false);
+                return spdlog::error("the old policy stays in force: {}", loaded.error().message);
+            }
+            const store::PolicyVersion version{(*loaded)->version, (*loaded)->file.source, "",
+                                               clock_->now()};
+            store_->run([version](store::Transaction& tx) { return tx.save_policy(version); },
+                        [this, policy = *loaded](Result<void> saved) {
+                            metrics_.on_policy(saved.has_value());
+                            if (!saved)
+                                return spdlog::error("the old policy stays in force: {}",
+                                                     saved.error().message);
+                            policy_->replace(policy);
+                            spdlog::info("policy {} is in force", policy->version);
+                        });
+        });
+    });
 }
 
 Result<void> Running::save_clock() {
@@ -263,6 +335,7 @@ void Running::watch_signals() {
     signals_.async_wait([this](const boost::system::error_code& failed, int signal) {
         if (failed) return;
         if (signal != SIGHUP) return stop();
+        reload_policy();
         if (!config_.tls_certificate.empty()) {
             const Result<void> reloaded = http_->reload_certificate();
             if (reloaded)
@@ -297,8 +370,8 @@ void Running::let_time_pass() {
     if (is_letting_time_pass_ || is_stopping_) return;
     is_letting_time_pass_ = true;
     due_at_ = std::nullopt;
-    auto work = [now = clock_->now()](store::Transaction& tx) {
-        return service::expire_due(tx, now, expire_at_once);
+    auto work = [policy = policy_->current(), now = clock_->now()](store::Transaction& tx) {
+        return service::expire_due(tx, *policy, now, expire_at_once);
     };
     store_->run(std::move(work), [this](Result<service::Expired> expired) {
         is_letting_time_pass_ = false;
@@ -327,6 +400,7 @@ void Running::clean_up() {
         if (Result<int> ok = tx.forget_idempotent(now + -idempotency_ms, 10'000); !ok)
             return ok.error();
         if (Result<int> ok = tx.drop_sessions_before(now); !ok) return ok.error();
+        if (Result<int> ok = tx.forget_sums(now + -sums_ms, 10'000); !ok) return ok.error();
         return tx.set_setting(clock_setting, text);
     };
     store_->run(std::move(work), [](Result<void> cleaned) {

@@ -12,6 +12,7 @@
 #include "notify/outbox_worker.h"
 #include "server/metrics.h"
 #include "server/server.h"
+#include "service/policy_in_force.h"
 
 namespace holdpoint::server {
 
@@ -34,6 +35,8 @@ class Running {
 
     Result<void> open_store();
     Result<void> start_clock();
+    Result<void> load_policy();
+    void reload_policy();
     Result<void> save_clock();
     Result<void> make_first_admin(Started& started);
     Result<void> listen(Started& started);
@@ -54,6 +57,8 @@ class Running {
     boost::asio::thread_pool blocking_{2};
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<SteadyClock> clock_;
+    std::unique_ptr<service::PolicyInForce> policy_;
+    api::Api::PolicySource policy_source_;
     std::unique_ptr<api::Api> api_;
     std::unique_ptr<http::Server> http_;
     std::unique_ptr<notify::OutboxWorker> outbox_;

@@ -1,25 +1,31 @@
 #include "service/expire.h"
 
 #include "core/expire.h"
+#include "service/judge.h"
 
 namespace holdpoint::service {
 
 using RequestPtr = std::shared_ptr<const core::Request>;
 
-Result<RequestPtr> load_now(store::Transaction& tx, const RequestId& id, Timestamp now) {
+Result<RequestPtr> load_now(store::Transaction& tx, const policy::Policy& policy,
+                            const RequestId& id, Timestamp now) {
     Result<RequestPtr> request = tx.load(id);
     if (!request) return request.error();
     std::optional<core::Step> step = core::tick(**request, now);
     if (!step) return request;
-    return tx.apply(std::move(*step));
+    Result<RequestPtr> stored = tx.apply(std::move(*step));
+    if (!stored || (*stored)->state == core::State::pending) return stored;
+    if (Result<void> ok = remember_settled(tx, policy, **stored, now); !ok) return ok.error();
+    return stored;
 }
 
-Result<Expired> expire_due(store::Transaction& tx, Timestamp now, int limit) {
+Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy, Timestamp now,
+                           int limit) {
     const Result<std::vector<RequestId>> due = tx.due(now, limit);
     if (!due) return due.error();
     Expired answer;
     for (const RequestId& id : *due) {
-        const Result<RequestPtr> request = load_now(tx, id, now);
+        const Result<RequestPtr> request = load_now(tx, policy, id, now);
         if (!request) return request.error();
         ++answer.count;
     }

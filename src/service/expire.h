@@ -3,14 +3,16 @@
 #include <memory>
 #include <optional>
 
+#include "policy/policy.h"
 #include "store/store.h"
 
 namespace holdpoint::service {
 
 /// Loads a request after letting time pass for it: nobody acts on a request whose deadline is
 /// over, whether or not the timer has come to it.
-Result<std::shared_ptr<const core::Request>> load_now(store::Transaction& tx, const RequestId& id,
-                                                      Timestamp now);
+Result<std::shared_ptr<const core::Request>> load_now(store::Transaction& tx,
+                                                      const policy::Policy& policy,
+                                                      const RequestId& id, Timestamp now);
 
 struct Expired {
     int count = 0;                  ///< requests that changed
@@ -18,6 +20,7 @@ struct Expired {
 };
 
 /// Lets time pass for what is due, at most `limit` requests; `next` is in the past when more are.
-Result<Expired> expire_due(store::Transaction& tx, Timestamp now, int limit);
+Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy, Timestamp now,
+                           int limit);
 
 }  // namespace holdpoint::service

@@ -13,10 +13,10 @@ using RequestPtr = std::shared_ptr<const core::Request>;
 
 /// Load, let the pure function judge, write; the same road for all three.
 template <class Change>
-Result<Decided> change(store::Transaction& tx, const RequestId& id, const core::Actor& actor,
-                       Timestamp now, Change change) {
+Result<Decided> change(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
+                       const core::Actor& actor, Timestamp now, Change change) {
     if (Result<RequestPtr> visible = read(tx, id, actor); !visible) return visible.error();
-    Result<RequestPtr> request = load_now(tx, id, now);
+    Result<RequestPtr> request = load_now(tx, policy, id, now);
     if (!request) return request.error();
     Result<core::Step> step = change(**request);
     if (!step) return Decided{std::move(*request), step.error()};
@@ -28,25 +28,29 @@ Result<Decided> change(store::Transaction& tx, const RequestId& id, const core::
 
 }  // namespace
 
-Result<Decided> cancel(store::Transaction& tx, const RequestId& id, const std::string& reason,
-                       const core::Actor& agent, Timestamp now) {
-    return change(tx, id, agent, now, [&](const core::Request& request) {
+Result<Decided> cancel(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
+                       const std::string& reason, const core::Actor& agent, Timestamp now) {
+    return change(tx, policy, id, agent, now, [&](const core::Request& request) {
         return core::cancel(request, reason, agent, now);
     });
 }
 
-Result<Decided> extend(store::Transaction& tx, const RequestId& id, std::int64_t ms,
-                       const core::Actor& person, Timestamp now) {
-    return change(tx, id, person, now, [&](const core::Request& request) {
+Result<Decided> extend(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
+                       std::int64_t ms, const core::Actor& person, Timestamp now) {
+    return change(tx, policy, id, person, now, [&](const core::Request& request) {
         return core::extend(request, ms, person, now);
     });
 }
 
-Result<Decided> report(store::Transaction& tx, const RequestId& id, const core::Report& report,
-                       const core::Actor& agent, Timestamp now) {
-    return change(tx, id, agent, now, [&](const core::Request& request) {
-        return core::report(request, report, agent, now);
-    });
+Result<Decided> report(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
+                       const core::Report& report, const Usage& usage, const core::Actor& agent,
+                       Timestamp now) {
+    Result<Decided> reported = change(
+        tx, policy, id, agent, now,
+        [&](const core::Request& request) { return core::report(request, report, agent, now); });
+    if (!reported || reported->refusal) return reported;
+    if (Result<void> ok = count_usage(tx, *reported->request, usage, now); !ok) return ok.error();
+    return reported;
 }
 
 }  // namespace holdpoint::service

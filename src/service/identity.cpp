@@ -202,4 +202,24 @@ Result<Authenticated> redeem_link(Transaction& tx, const std::string& link_hash,
     return Authenticated{std::move(**principal), session.expires_at, session.csrf};
 }
 
+Result<void> check_target(store::Transaction& tx, const std::string& target,
+                          const std::string& field) {
+    constexpr std::string_view group_prefix = "group:";
+    const Error unknown{ErrorCode::refused, fmt::format("`{}` is nobody who could decide", target),
+                        field};
+    if (target.starts_with(group_prefix)) {
+        const Result<bool> is_group = tx.is_group(target.substr(group_prefix.size()));
+        if (!is_group) return is_group.error();
+        if (!*is_group) return unknown;
+        return {};
+    }
+    const Result<std::optional<store::Principal>> person = tx.find_principal(target);
+    if (!person) return person.error();
+    const bool can_decide =
+        *person && !(*person)->is_disabled &&
+        ((*person)->role == store::Role::approver || (*person)->role == store::Role::admin);
+    if (!can_decide) return unknown;
+    return {};
+}
+
 }  // namespace holdpoint::service

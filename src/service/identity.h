@@ -66,4 +66,9 @@ Result<Authenticated> authenticate_session(store::Transaction& tx, const std::st
 Result<Authenticated> redeem_link(store::Transaction& tx, const std::string& link_hash,
                                   store::Session session, Timestamp now);
 
+/// Whether an escalation to `target` (`group:NAME` or a person's name) would reach somebody who can
+/// decide; `refused` otherwise, naming `field`.
+Result<void> check_target(store::Transaction& tx, const std::string& target,
+                          const std::string& field);
+
 }  // namespace holdpoint::service

@@ -140,6 +140,18 @@ TEST_F(Requests, Q9_a_batch_is_stored_whole_or_not_at_all) {
     EXPECT_TRUE(get([&](store::Transaction& tx) { return tx.batch(*call.batch); }).empty());
 }
 
+TEST_F(Requests, T3_an_agent_cannot_escalate_to_somebody_who_does_not_exist) {
+    for (const char* target : {"nobody", "group:nobody", "group:"}) {
+        core::Proposal proposed = proposal();
+        proposed.escalate_after_ms = 60'000;
+        proposed.escalate_to = target;
+        const Result<Submitted> refused = submit_call(call_with({proposed}));
+        ASSERT_FALSE(refused) << target;
+        EXPECT_EQ(refused.error().code, ErrorCode::refused) << target;
+        EXPECT_EQ(refused.error().field, "escalate_to") << target;
+    }
+}
+
 TEST_F(Requests, Q9_the_requests_of_a_batch_are_judged_one_by_one) {
     policy_.allow = {"read"};
     SubmitCall call = call_with({proposal(Kind::action, R"({"tool":"read"})"), proposal()});
@@ -175,7 +187,8 @@ TEST_F(Requests, D8_of_many_who_race_exactly_one_decides) {
                                   person("p" + std::to_string(i)),
                                   {},
                                   start + 1000};
-            store_->run([call](store::Transaction& tx) { return decide(tx, call); },
+            store_->run([call, policy = in_force()](
+                            store::Transaction& tx) { return decide(tx, *policy, call); },
                         [&](Result<Decided> decided) {
                             ++answered;
                             if (decided && !decided->refusal) ++won;
@@ -307,7 +320,7 @@ TEST_F(Requests, T1_time_passes_for_what_is_due_in_portions) {
     std::vector<RequestId> ids;
     for (int i = 0; i < 5; ++i) ids.push_back(submitted(proposal(), start + i * 1000)->id);
     const auto pass = [&](Timestamp now, int limit) {
-        return get([&](store::Transaction& tx) { return expire_due(tx, now, limit); });
+        return get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), now, limit); });
     };
     Expired passed = pass(start + 5 * minute + -1, 10);
     EXPECT_EQ(passed.count, 0);
@@ -341,11 +354,15 @@ TEST_F(Requests, agents_see_their_own_requests_only) {
 TEST_F(Requests, an_agent_cannot_cancel_or_report_for_another) {
     const RequestId id = submitted()->id;
     const core::Actor stranger = agent("other-bot");
-    EXPECT_EQ(run([&](store::Transaction& tx) { return cancel(tx, id, "", stranger, start); })
+    EXPECT_EQ(run([&](store::Transaction& tx) {
+                  return cancel(tx, *in_force(), id, "", stranger, start);
+              })
                   .error()
                   .code,
               ErrorCode::not_found);
-    EXPECT_EQ(run([&](store::Transaction& tx) { return report(tx, id, {}, stranger, start); })
+    EXPECT_EQ(run([&](store::Transaction& tx) {
+                  return report(tx, *in_force(), id, {}, {}, stranger, start);
+              })
                   .error()
                   .code,
               ErrorCode::not_found);
@@ -355,21 +372,23 @@ TEST_F(Requests, an_agent_cannot_cancel_or_report_for_another) {
 TEST_F(Requests, cancel_extend_and_report_go_the_same_road) {
     const RequestId id = submitted()->id;
     const Result<Decided> extended = run([&](store::Transaction& tx) {
-        return extend(tx, id, 10 * minute, person("ann"), start + 10);
+        return extend(tx, *in_force(), id, 10 * minute, person("ann"), start + 10);
     });
     ASSERT_TRUE(extended);
     EXPECT_EQ(extended->request->expires_at, start + 15 * minute);
-    const Result<Decided> early =
-        run([&](store::Transaction& tx) { return report(tx, id, {}, agent(), start + 20); });
+    const Result<Decided> early = run([&](store::Transaction& tx) {
+        return report(tx, *in_force(), id, {}, {}, agent(), start + 20);
+    });
     EXPECT_EQ(early->refusal->code, ErrorCode::refused);
     const Result<Decided> cancelled = run([&](store::Transaction& tx) {
-        return cancel(tx, id, "done otherwise", agent(), start + 30);
+        return cancel(tx, *in_force(), id, "done otherwise", agent(), start + 30);
     });
     EXPECT_FALSE(cancelled->refusal);
     EXPECT_EQ(load(id)->outcome, Outcome::cancelled);
     for (int i = 0; i < 2; ++i) {
-        const Result<Decided> reported =
-            run([&](store::Transaction& tx) { return report(tx, id, {}, agent(), start + 40); });
+        const Result<Decided> reported = run([&](store::Transaction& tx) {
+            return report(tx, *in_force(), id, {}, {}, agent(), start + 40);
+        });
         EXPECT_FALSE(reported->refusal) << "the same report again is fine";
     }
     EXPECT_EQ(event_count(id), 4u) << "requested, extended, cancelled, reported once";
@@ -379,12 +398,12 @@ TEST_F(Requests, nobody_extends_or_cancels_what_has_expired) {
     const RequestId id = submitted()->id;
     const Timestamp late = start + 5 * minute;
     EXPECT_EQ(run([&](store::Transaction& tx) {
-                  return extend(tx, id, minute, person("ann"), late);
+                  return extend(tx, *in_force(), id, minute, person("ann"), late);
               })->refusal->code,
               ErrorCode::conflict);
     EXPECT_EQ(load(id)->outcome, Outcome::expired);
     EXPECT_EQ(run([&](store::Transaction& tx) {
-                  return cancel(tx, id, "", agent(), late);
+                  return cancel(tx, *in_force(), id, "", agent(), late);
               })->refusal->code,
               ErrorCode::conflict);
 }

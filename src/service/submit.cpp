@@ -4,6 +4,8 @@
 
 #include "base/assert.h"
 #include "core/open.h"
+#include "service/identity.h"
+#include "service/judge.h"
 
 namespace holdpoint::service {
 namespace {
@@ -31,9 +33,28 @@ Result<void> check_pending(store::Transaction& tx, const SubmitCall& call) {
                  "", 5};
 }
 
+/// Judges one proposal. What passes at once is counted at once: the next of the same batch must
+/// find what this one has used up.
+Result<core::Step> open_one(store::Transaction& tx, const policy::Policy& policy,
+                            const SubmitCall& call, std::size_t at) {
+    const core::Proposal& proposal = call.proposals[at];
+    if (!proposal.escalate_to.empty())
+        if (Result<void> ok = check_target(tx, proposal.escalate_to, "escalate_to"); !ok)
+            return ok.error();
+    Result<Judgement> judgement =
+        judge(tx, policy, proposal, {call.agent, call.owner}, call.draw, call.now);
+    if (!judgement) return judgement.error();
+    Result<core::Step> step = core::open(
+        proposal, judgement->verdict, {call.ids[at], call.batch, call.agent, call.owner, call.now});
+    if (!step || !step->request.is_released) return step;
+    if (Result<void> ok = count_allowed(tx, *judgement, call.agent.id, call.now); !ok)
+        return ok.error();
+    return step;
+}
+
 }  // namespace
 
-Result<Submitted> submit(store::Transaction& tx, const policy::Builtin& policy,
+Result<Submitted> submit(store::Transaction& tx, const policy::Policy& policy,
                          const SubmitCall& call) {
     HOLDPOINT_ASSERT(call.ids.size() == call.proposals.size());
     const Result<std::optional<std::vector<RequestId>>> before =
@@ -46,10 +67,7 @@ Result<Submitted> submit(store::Transaction& tx, const policy::Builtin& policy,
     std::vector<core::Step> steps;
     steps.reserve(call.proposals.size());
     for (std::size_t i = 0; i < call.proposals.size(); ++i) {
-        const core::Verdict verdict = policy::evaluate(policy, call.proposals[i]);
-        Result<core::Step> step =
-            core::open(call.proposals[i], verdict,
-                       {call.ids[i], call.batch, call.agent, call.owner, call.now});
+        Result<core::Step> step = open_one(tx, policy, call, i);
         if (!step) {
             Error error = step.error();
             if (call.batch) error.field = fmt::format("requests[{}].{}", i, error.field);

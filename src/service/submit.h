@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/proposal.h"
-#include "policy/builtin.h"
+#include "policy/policy.h"
 #include "service/idempotency.h"
 #include "store/store.h"
 
@@ -22,6 +22,7 @@ struct SubmitCall {
     std::string owner;
     Idempotency idempotency;
     std::int64_t pending_max = 10'000;  ///< per agent; beyond it rate_limited
+    double draw = 1;                    ///< random, 0 to 1; see judge()
     Timestamp now;
 };
 
@@ -32,7 +33,7 @@ struct Submitted {
 };
 
 /// Judges and stores all proposals, or none.
-Result<Submitted> submit(store::Transaction& tx, const policy::Builtin& policy,
+Result<Submitted> submit(store::Transaction& tx, const policy::Policy& policy,
                          const SubmitCall& call);
 
 }  // namespace holdpoint::service

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "core/test_requests.h"
+#include "policy/builtin.h"
+#include "policy/compile.h"
 #include "service/decide.h"
 #include "service/submit.h"
 #include "store/sqlite/sqlite.h"
@@ -90,7 +92,7 @@ class StoreTest : public testing::Test {
         return call;
     }
     Result<Submitted> submit_call(const SubmitCall& call) {
-        return run([&](store::Transaction& tx) { return submit(tx, policy_, call); });
+        return run([&](store::Transaction& tx) { return submit(tx, *in_force(), call); });
     }
     RequestPtr submitted(core::Proposal proposal = core::test::proposal(), Timestamp now = start) {
         Result<Submitted> answer = submit_call(call_with({std::move(proposal)}, now));
@@ -98,7 +100,7 @@ class StoreTest : public testing::Test {
         return answer->requests.front();
     }
     Result<Decided> decide_call(const DecideCall& call) {
-        return run([&](store::Transaction& tx) { return decide(tx, call); });
+        return run([&](store::Transaction& tx) { return decide(tx, *in_force(), call); });
     }
     Result<Decided> decide_now(const RequestId& id, core::DecisionKind kind, const core::Actor& by,
                                Timestamp now = start + 1000) {
@@ -123,7 +125,18 @@ class StoreTest : public testing::Test {
         return get([&](store::Transaction& tx) { return tx.events_of(id); }).size();
     }
 
+    /// What judges: the lists in `policy_`, unless a test loads a policy of its own.
+    std::shared_ptr<const policy::Policy> in_force() {
+        return loaded_ ? loaded_ : policy::compose(policy_);
+    }
+    void load_policy(std::string_view text) {
+        Result<std::shared_ptr<const policy::Policy>> loaded = policy::load(text);
+        if (!loaded) throw std::runtime_error(loaded.error().message);
+        loaded_ = *loaded;
+    }
+
     policy::Builtin policy_;
+    std::shared_ptr<const policy::Policy> loaded_;
     std::vector<store::Change> changes_;
     std::mutex mutex_;
     std::condition_variable is_posted_;

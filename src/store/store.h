@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "core/request.h"
+#include "policy/state.h"
 
 namespace holdpoint::store {
 
@@ -113,6 +114,31 @@ struct OutboxRow {
     int attempts = 0;
 };
 
+/// A grant as it is kept: what policy sees of it, and its story.
+struct GrantRecord {
+    policy::Grant grant;
+    RequestId request;  ///< the one it was given with
+    Timestamp created_at;
+    int uses = 0;
+    std::optional<Timestamp> ended_at;  ///< revoked, or ended by a rejection
+    std::string ended_by;               ///< who or what ended it
+};
+
+/// Every field narrows the list; unset means any.
+struct GrantFilter {
+    std::optional<std::string> agent, tool;
+    std::optional<Timestamp> alive_at;  ///< neither ended nor expired at this moment
+    int limit = 1000;
+};
+
+/// A policy text that was put in force.
+struct PolicyVersion {
+    std::string version;  ///< `sha256:…`
+    std::string text;
+    std::string by;
+    Timestamp at;  ///< when it was put in force last
+};
+
 /// One use case's view of the store. Reads see what this transaction wrote. Everything written is
 /// committed together; a use case that writes and then fails is rolled back alone.
 class Transaction {
@@ -170,6 +196,31 @@ class Transaction {
     virtual Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) = 0;
     virtual Result<void> outbox_sent(std::int64_t id) = 0;
     virtual Result<void> outbox_retry(std::int64_t id, Timestamp due_at) = 0;
+
+    // What policies remember (policy/state.h).
+
+    /// A sliding sum by the counter's name and key; an empty one if nothing was counted yet.
+    virtual Result<policy::SlidingSum> sum(const std::string& name, const std::string& key) = 0;
+    virtual Result<void> save_sum(const std::string& name, const std::string& key,
+                                  const policy::SlidingSum& sum) = 0;
+    /// Drops sums that nothing was added to since `before`, at most `limit`; returns how many.
+    virtual Result<int> forget_sums(Timestamp before, int limit) = 0;
+
+    virtual Result<std::optional<GrantRecord>> find_grant(const std::string& id) = 0;
+    /// Newest first.
+    virtual Result<std::vector<GrantRecord>> grants(const GrantFilter& filter) = 0;
+    virtual Result<void> save_grant(const GrantRecord& record) = 0;
+
+    virtual Result<std::optional<policy::TrustEntry>> find_trust(const std::string& key) = 0;
+    virtual Result<void> save_trust(const policy::TrustEntry& entry) = 0;
+
+    /// Whether this agent has proposed this tool before; remembers that it has now.
+    virtual Result<bool> note_tool(const PrincipalId& agent, const std::string& tool) = 0;
+
+    /// Newest first; the texts only of the one that is asked for by its version.
+    virtual Result<std::vector<PolicyVersion>> policy_versions(int limit) = 0;
+    virtual Result<std::optional<PolicyVersion>> find_policy(const std::string& version) = 0;
+    virtual Result<void> save_policy(const PolicyVersion& policy) = 0;
 
     virtual Result<Counters> counters() = 0;
     virtual Result<std::optional<std::string>> setting(const std::string& name) = 0;

@@ -29,6 +29,18 @@ RULES = {
     "getBatch": (READERS, 200, True),
     "decideMany": (PEOPLE, 200, False),
     "streamEvents": (READERS, 200, False),
+    "checkProposal": (EVERYBODY, 200, False),
+    "listGrants": (OVERSIGHT, 200, False),
+    "getGrant": (OVERSIGHT, 200, False),
+    "revokeGrant": (PEOPLE, 200, False),
+    "getPolicy": (OVERSIGHT, 200, False),
+    "putPolicy": (ADMIN, 200, False),
+    "reloadPolicy": (ADMIN, 409, False),  # this server has no policy file
+    "listPolicyVersions": (OVERSIGHT, 200, False),
+    "getPolicyVersion": (OVERSIGHT, 200, False),
+    "explainCall": (OVERSIGHT, 200, False),
+    "backtestPolicy": (OVERSIGHT, 200, False),
+    "suggestRules": (OVERSIGHT, 200, False),
     "getStats": (OVERSIGHT, 200, False),
     "getMe": (EVERYBODY, 200, False),
     "createKey": (ADMIN, 201, False),
@@ -59,7 +71,15 @@ RULES = {
     "aliasAgentApprove": (PEOPLE, 200, False),
 }
 
-DECIDING = {"decideRequest", "decideMany", "extendRequest", "aliasApprove", "aliasReject", "aliasAgentApprove"}
+POLICY = """holdpoint: 1
+policy: authority
+defaults: {decision: require}
+tools:
+  t: {risk: low}
+grants: {offer: [similar], max_ttl: 1h, max_uses: 5, max_risk: medium, similar: {t: {pin: [args.n]}}}
+"""
+
+DECIDING = {"decideRequest", "decideMany", "extendRequest", "revokeGrant", "aliasApprove", "aliasReject", "aliasAgentApprove"}
 
 # kind of caller -> (role it acts in, or None; what every closed route answers instead)
 PRINCIPALS = {
@@ -123,6 +143,9 @@ class AuthorityTest(ServerTest):
         eventually(lambda: expired.get("/v1/me").status == 401, "the key expires")
         cls.callers["expired key"] = expired
         cls.count = 0
+        answer = server.admin.call("PUT", "/v1/policy", {"text": POLICY})
+        assert answer.status == 200, answer
+        cls.version = answer["version"]
 
     def test_every_route_has_a_rule_and_every_rule_a_route(self):
         self.assertEqual(set(RULES), set(SPEC.operations))
@@ -147,6 +170,15 @@ class AuthorityTest(ServerTest):
         proposal = {"action": {"tool": "t"}, "session": "authority-made"}
         if name == "reportRequest":
             self.ann.decide(request)
+        if name in ("getGrant", "revokeGrant"):
+            granted = self.agent.propose(action={"tool": "t", "arguments": {"n": AuthorityTest.count}})
+            id = granted["id"]
+            self.ann.decide(granted, grant={"uses": 1})
+            grants = self.admin.get("/v1/grants", query={"state": "all"})["grants"]
+            grant = next(g for g in grants if g["request"] == id)
+            return SPEC.operations[name]["path"].replace("{id}", grant["id"]), None, None, request
+        if name == "getPolicyVersion":
+            return f"/v1/policy/versions/{self.version}", None, None, None
         if name in ("getBatch",):
             batch = self.agent.post("/v1/batches", {"requests": [proposal]})
             return f"/v1/batches/{batch['id']}", None, None, None
@@ -165,6 +197,10 @@ class AuthorityTest(ServerTest):
             "extendRequest": {"seconds": 60},
             "reportRequest": {"success": True},
             "decideMany": {"decisions": [{"id": id, "decision": "approve", "digest": digest}]},
+            "checkProposal": proposal,
+            "putPolicy": {"text": POLICY},
+            "explainCall": {"call": {"tool": "t", "args": {}}},
+            "backtestPolicy": {},
             "createKey": {"role": "agent", "name": n},
             "createUser": {"name": n, "role": "approver"},
             "createLink": {"name": "ann"},

@@ -99,22 +99,27 @@ Result<Authenticator::Credential> Authenticator::read_credential(
                  "no credential; send `Authorization: Bearer <key>` or sign in"};
 }
 
+std::optional<Error> check_origin(const http::Request& request) {
+    const std::string_view site = request.header("sec-fetch-site");
+    if (!site.empty() && site != "same-origin" && site != "none")
+        return Error{ErrorCode::permission_denied, "cross-site call refused"};
+    const std::string_view origin = request.header("origin");
+    if (origin.empty()) return std::nullopt;
+    const std::string own =
+        fmt::format("{}://{}", request.is_tls ? "https" : "http", request.header("host"));
+    const std::string proxied = fmt::format("https://{}", request.header("host"));
+    if (origin == own || origin == proxied) return std::nullopt;
+    return Error{ErrorCode::permission_denied, "cross-site call refused", "Origin"};
+}
+
 std::optional<Error> Authenticator::check_cookie(const http::Request& request,
                                                  const Caller& caller) {
     // A browser attaches cookies to whatever any page asks of it; only our own pages know the
     // token, and the browser itself says where a request comes from.
     if (is_safe(request.method)) return std::nullopt;
-    const std::string_view site = request.header("sec-fetch-site");
-    if (!site.empty() && site != "same-origin")
+    if (request.header("sec-fetch-site") == "none")
         return Error{ErrorCode::permission_denied, "cross-site call refused"};
-    const std::string_view origin = request.header("origin");
-    if (!origin.empty()) {
-        const std::string own =
-            fmt::format("{}://{}", request.is_tls ? "https" : "http", request.header("host"));
-        const std::string proxied = fmt::format("https://{}", request.header("host"));
-        if (origin != own && origin != proxied)
-            return Error{ErrorCode::permission_denied, "cross-site call refused", "Origin"};
-    }
+    if (std::optional<Error> refused = check_origin(request)) return refused;
     if (!equal_secret(request.header("x-holdpoint-csrf"), caller.csrf))
         return Error{ErrorCode::permission_denied, "the CSRF token is missing or wrong",
                      "X-Holdpoint-CSRF"};

@@ -13,6 +13,10 @@
 
 namespace holdpoint::auth {
 
+/// Refuses what a browser says comes from another site's page. Clients that are no browsers say
+/// nothing and pass.
+std::optional<Error> check_origin(const http::Request& request);
+
 /// Finds out who calls. A credential that was good a moment ago is remembered for `memory_ms`, so
 /// that the busy path does not ask the store each time; whatever changes an identity calls
 /// forget(). Wrong credentials are counted per address. Network thread only.

@@ -67,4 +67,6 @@ bool equal_secret(std::string_view a, std::string_view b) {
     return a.size() == b.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
+double random_share() { return static_cast<double>(randombytes_random()) / 4294967296.0; }
+
 }  // namespace holdpoint::auth

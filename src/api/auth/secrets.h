@@ -17,6 +17,9 @@ struct Secret {
 
 /// `hp_<role>_` and 256 random bits in base64url.
 Secret new_key(store::Role role);
+/// From 0 up to but without 1, each as likely as the next.
+double random_share();
+
 /// 256 random bits for a session or a sign-in link.
 Secret new_token();
 

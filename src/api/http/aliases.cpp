@@ -138,8 +138,8 @@ void Api::decide_as_alias(const CallPtr& call, const std::string& id_text,
     // These clients know no digest, so they can only decide what nobody has changed meanwhile.
     command.must_be_as_proposed = true;
     service::DecideCall decide{*id, std::move(command), std::move(person), {}, call->now};
-    store_.run([decide = std::move(decide)](
-                   store::Transaction& tx) { return service::decide(tx, decide); },
+    store_.run([policy = policy_.current(), decide = std::move(decide)](
+                   store::Transaction& tx) { return service::decide(tx, *policy, decide); },
                [call](Result<service::Decided> decided) {
                    if (!decided || decided->refusal) return respond_decided(call, decided);
                    respond_json(call, old_answer(*decided));

@@ -62,6 +62,18 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/batches/{id}", Need::anybody, &Api::get_batch},
         {"POST", "/v1/decisions", Need::decide, &Api::decide_many, true},
         {"GET", "/v1/events", Need::anybody, &Api::events},
+        {"POST", "/v1/check", Need::anybody, &Api::check},
+        {"GET", "/v1/grants", Need::oversee, &Api::list_grants},
+        {"GET", "/v1/grants/{id}", Need::oversee, &Api::get_grant},
+        {"POST", "/v1/grants/{id}/revoke", Need::decide, &Api::revoke_grant, true},
+        {"GET", "/v1/policy", Need::oversee, &Api::get_policy},
+        {"PUT", "/v1/policy", Need::admin, &Api::put_policy},
+        {"POST", "/v1/policy/reload", Need::admin, &Api::reload_policy},
+        {"GET", "/v1/policy/versions", Need::oversee, &Api::list_policies},
+        {"GET", "/v1/policy/versions/{id}", Need::oversee, &Api::get_policy_version},
+        {"POST", "/v1/policy/explain", Need::oversee, &Api::explain},
+        {"POST", "/v1/policy/backtest", Need::oversee, &Api::backtest},
+        {"POST", "/v1/policy/suggest", Need::oversee, &Api::suggest},
         {"GET", "/v1/stats", Need::oversee, &Api::stats},
         {"GET", "/v1/me", Need::anybody, &Api::me},
         {"POST", "/v1/keys", Need::admin, &Api::create_key},
@@ -94,7 +106,7 @@ const std::vector<Api::Route>& Api::routes() {
     return table;
 }
 
-Api::Api(store::Store& store, Clock& clock, const policy::Builtin& policy, Offload offload,
+Api::Api(store::Store& store, Clock& clock, service::PolicyInForce& policy, Offload offload,
          ApiOptions options)
     : store_(store),
       clock_(clock),

@@ -17,9 +17,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "core/decide.h"
-#include "policy/builtin.h"
+#include "policy/backtest.h"
 #include "service/idempotency.h"
 #include "service/identity.h"
+#include "service/policy_in_force.h"
 #include "service/wait.h"
 #include "store/store.h"
 
@@ -64,7 +65,7 @@ struct Body {
 /// runs on the network thread; the store answers back on it.
 class Api {
   public:
-    Api(store::Store& store, Clock& clock, const policy::Builtin& policy, Offload offload,
+    Api(store::Store& store, Clock& clock, service::PolicyInForce& policy, Offload offload,
         ApiOptions options);
 
     void handle(http::Request&& request, std::shared_ptr<http::Exchange> exchange);
@@ -81,6 +82,13 @@ class Api {
     /// The text of /metrics, made by the owner.
     using Metrics = std::move_only_function<std::string(const store::Counters&)>;
     void set_metrics(Metrics metrics) { metrics_ = std::move(metrics); }
+
+    /// Where the policy comes from: `file`, `store` or `flags`, and how to read the file again.
+    struct PolicySource {
+        std::string origin = "flags";
+        std::function<Result<service::PolicyInForce::Pointer>()> read_file;  ///< blocks
+    };
+    void set_policy_source(PolicySource source) { policy_source_ = std::move(source); }
 
     std::size_t waiters() const { return polls_.size(); }
     std::size_t streams() const { return streams_.size(); }
@@ -131,6 +139,19 @@ class Api {
     void get_session(const CallPtr& call);
     void sign_out(const CallPtr& call);
     void create_link(const CallPtr& call);
+    // policies.cpp
+    void check(const CallPtr& call);
+    void list_grants(const CallPtr& call);
+    void get_grant(const CallPtr& call);
+    void revoke_grant(const CallPtr& call);
+    void get_policy(const CallPtr& call);
+    void list_policies(const CallPtr& call);
+    void get_policy_version(const CallPtr& call);
+    void put_policy(const CallPtr& call);
+    void reload_policy(const CallPtr& call);
+    void explain(const CallPtr& call);
+    void backtest(const CallPtr& call);
+    void suggest(const CallPtr& call);
     // operations.cpp
     void stats(const CallPtr& call);
     void health(const CallPtr& call);
@@ -139,6 +160,18 @@ class Api {
     void openapi(const CallPtr& call);
     void page(const CallPtr& call);
     void page_script(const CallPtr& call);
+
+    void respond_grant(const CallPtr& call, const Result<store::GrantRecord>& record);
+    void activate(const CallPtr& call, const service::PolicyInForce::Pointer& policy,
+                  const std::vector<std::string>& acknowledged);
+    void put_in_force(const CallPtr& call, const service::PolicyInForce::Pointer& policy);
+    /// Reads the past page by page, newest first, and hands over what it found.
+    using OnHistory = std::move_only_function<void(Result<std::vector<policy::PastCall>>)>;
+    void read_history(std::optional<Timestamp> since, OnHistory done);
+    /// Loads the candidate in `text`, or takes the policy in force without one; away from the
+    /// network thread. Answers the error itself.
+    using OnPolicy = std::move_only_function<void(service::PolicyInForce::Pointer)>;
+    void with_policy(const CallPtr& call, std::optional<std::string> text, OnPolicy then);
 
     const Route* find(const http::Request& request, std::string& id, std::string& allowed) const;
     void admit(const Route& route, const CallPtr& call);
@@ -156,8 +189,8 @@ class Api {
     void decide_as_alias(const CallPtr& call, const std::string& id_text,
                          core::DecisionCommand command);
     void open_session(const CallPtr& call, service::Authenticated found, const auth::Secret& token);
-    void sign_in_with_password(const CallPtr& call, const std::string& name,
-                               const std::string& password, store::Session session,
+    void sign_in_with_password(const std::string& name, const std::string& password,
+                               store::Session session,
                                std::move_only_function<void(Result<service::Authenticated>)> done);
     void set_user_disabled(const CallPtr& call, bool is_disabled);
     /// After an identity changed: caches are dropped, streams of dead credentials closed.
@@ -165,7 +198,8 @@ class Api {
 
     store::Store& store_;
     Clock& clock_;
-    const policy::Builtin& policy_;
+    service::PolicyInForce& policy_;
+    PolicySource policy_source_;
     Offload offload_;
     ApiOptions options_;
     auth::Authenticator authenticator_;

@@ -17,6 +17,7 @@
 #include "api/http/test_client.h"
 #include "api/wire/errors.h"
 #include "core/test_requests.h"
+#include "policy/builtin.h"
 #include "service/expire.h"
 #include "store/sqlite/sqlite.h"
 
@@ -174,7 +175,7 @@ class ApiTest : public testing::Test {
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
         io_.get_executor()};
     ManualClock clock_{start};
-    policy::Builtin policy_;
+    service::PolicyInForce policy_{policy::compose({})};
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<Api> api_;
     std::unique_ptr<http::Server> server_;
@@ -249,7 +250,11 @@ TEST_F(ApiTest, S1_stopping_tells_waiters_to_ask_again) {
 }
 
 TEST_F(ApiTest, Q9_a_wait_for_a_batch_ends_when_the_last_of_it_is_settled) {
-    on_loop([this] { policy_.allow = {"read"}; });
+    on_loop([this] {
+        policy::Builtin lists;
+        lists.allow = {"read"};
+        policy_.replace(policy::compose(lists));
+    });
     const ClientResponse made = post(
         agent_, "/v1/batches",
         R"({"requests":[{"action":{"tool":"read"}},{"action":{"tool":"pay"}},{"action":{"tool":"pay"}}]})");
@@ -272,7 +277,11 @@ TEST_F(ApiTest, Q9_a_wait_for_a_batch_ends_when_the_last_of_it_is_settled) {
 }
 
 TEST_F(ApiTest, Q9_a_wait_for_a_batch_that_ends_at_that_very_moment_is_not_missed) {
-    on_loop([this] { policy_.allow = {"read"}; });
+    on_loop([this] {
+        policy::Builtin lists;
+        lists.allow = {"read"};
+        policy_.replace(policy::compose(lists));
+    });
     TestClient agent(port_), person(port_);
     for (int i = 0; i < 60; ++i) {
         const ClientResponse made =
@@ -326,7 +335,9 @@ TEST_F(ApiTest, T1_time_alone_wakes_a_waiter) {
     ASSERT_TRUE(eventually([this] { return api_->waiters() == 1; }));
     std::promise<void> passed;
     store_->run(
-        [](store::Transaction& tx) { return service::expire_due(tx, start + 5 * minute, 10); },
+        [](store::Transaction& tx) {
+            return service::expire_due(tx, *policy::compose({}), start + 5 * minute, 10);
+        },
         [&](Result<service::Expired>) { passed.set_value(); });
     passed.get_future().get();
     EXPECT_EQ(text_at(waiting->read_response(), "outcome"), "expired");

@@ -16,6 +16,16 @@ std::optional<Error> check_digest(const auth::Caller& caller,
     return Error{ErrorCode::invalid_argument, "is missing", "digest"};
 }
 
+/// Who gives a grant, and under which name it will be known.
+std::optional<policy::GrantTerms> given_by(const auth::Caller& caller,
+                                           std::optional<policy::GrantTerms> terms, Timestamp now) {
+    if (!terms) return terms;
+    terms->id = "gr_";
+    append_ulid(terms->id, new_ulid(now));
+    terms->by = caller.actor.name;
+    return terms;
+}
+
 void append_result(std::string& out, const std::string& id,
                    const Result<service::Decided>& decided) {
     std::string body;
@@ -42,17 +52,21 @@ void Api::decide(const CallPtr& call) {
     if (!id) return;
     Body body;
     if (!read_body(call, body, false, decision_limits())) return;
-    Result<core::DecisionCommand> command = wire::parse_decision(*body);
-    if (!command) return respond_error(call, command.error());
-    if (const std::optional<Error> wrong = check_digest(call->caller, *command))
+    Result<wire::Decision> decision = wire::parse_decision(*body);
+    if (!decision) return respond_error(call, decision.error());
+    if (const std::optional<Error> wrong = check_digest(call->caller, decision->command))
         return respond_error(call, *wrong);
     std::optional<service::Idempotency> idempotency = read_idempotency(call);
     if (!idempotency) return;
 
-    service::DecideCall decide{*id, std::move(*command), call->caller.actor,
-                               std::move(*idempotency), call->now};
-    store_.run([decide = std::move(decide)](
-                   store::Transaction& tx) { return service::decide(tx, decide); },
+    service::DecideCall decide{*id,
+                               std::move(decision->command),
+                               call->caller.actor,
+                               std::move(*idempotency),
+                               call->now,
+                               given_by(call->caller, std::move(decision->grant), call->now)};
+    store_.run([policy = policy_.current(), decide = std::move(decide)](
+                   store::Transaction& tx) { return service::decide(tx, *policy, decide); },
                [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
@@ -68,20 +82,27 @@ void Api::decide_many(const CallPtr& call) {
         std::string id;
         Result<service::Decided> decided;
     };
-    auto work = [decisions = std::move(*decisions), caller = call->caller,
+    auto work = [policy = policy_.current(), decisions = std::move(*decisions),
+                 caller = call->caller,
                  now = call->now](store::Transaction& tx) -> Result<std::vector<Judged>> {
         std::vector<Judged> results;
         for (const wire::BulkDecision& decision : decisions) {
             const std::optional<RequestId> id = RequestId::parse(decision.id);
             Result<service::Decided> decided =
                 Error{ErrorCode::not_found, "no request has this id"};
-            if (id && decision.command) {
-                const std::optional<Error> wrong = check_digest(caller, *decision.command);
-                decided =
-                    wrong ? Result<service::Decided>(*wrong)
-                          : service::decide(tx, {*id, *decision.command, caller.actor, {}, now});
-            } else if (!decision.command) {
-                decided = decision.command.error();
+            if (!decision.decision) {
+                decided = decision.decision.error();
+            } else if (id) {
+                const wire::Decision& one = *decision.decision;
+                const std::optional<Error> wrong = check_digest(caller, one.command);
+                decided = wrong ? Result<service::Decided>(*wrong)
+                                : service::decide(tx, *policy,
+                                                  {*id,
+                                                   one.command,
+                                                   caller.actor,
+                                                   {},
+                                                   now,
+                                                   given_by(caller, one.grant, now)});
             }
             // What the store itself cannot do fails the whole call, so that nothing is half done.
             const bool is_broken = !decided && (decided.error().code == ErrorCode::internal ||
@@ -110,9 +131,12 @@ void Api::extend(const CallPtr& call) {
     if (!read_body(call, body)) return;
     const Result<std::int64_t> ms = wire::parse_extend(*body);
     if (!ms) return respond_error(call, ms.error());
-    store_.run([id = *id, ms = *ms, actor = call->caller.actor, now = call->now](
-                   store::Transaction& tx) { return service::extend(tx, id, ms, actor, now); },
-               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    store_.run(
+        [policy = policy_.current(), id = *id, ms = *ms, actor = call->caller.actor,
+         now = call->now](store::Transaction& tx) {
+            return service::extend(tx, *policy, id, ms, actor, now);
+        },
+        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 }  // namespace holdpoint::api

@@ -1,6 +1,8 @@
 #include "api/http/event_streams.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "api/wire/request.h"
 #include "service/read.h"
@@ -12,8 +14,14 @@ constexpr int replay_page = 200;
 /// A client that falls this far behind while it catches up is cut off; it resumes by its last id.
 constexpr std::size_t kept_max = 10'000;
 
-std::string shelf_of_session(const std::string& session) { return "session " + session; }
-std::string shelf_of_agent(const PrincipalId& agent) { return "agent " + agent.text(); }
+// Numbers instead of names: with a hundred thousand streams every byte counts. Two that are equal
+// by chance only cost a look, since every stream checks what it is offered.
+using Shelf = std::size_t;
+constexpr Shelf everything = 0;
+Shelf shelf_of_session(const std::string& session) {
+    return std::hash<std::string>{}("session " + session);
+}
+Shelf shelf_of_agent(const PrincipalId& agent) { return PrincipalId::Hash{}(agent); }
 
 bool is_empty(const store::ListFilter& filter) {
     return !filter.state && !filter.outcome && !filter.session && !filter.thread && !filter.task &&
@@ -33,14 +41,17 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
           viewer_(caller.actor),
           credential_(caller.credential),
           is_cookie_(caller.is_cookie) {
+        if (filter.session && !filter.session->empty())
+            session_ = std::exchange(filter.session, std::nullopt).value();
         if (!is_empty(filter)) filter_ = std::make_unique<store::ListFilter>(std::move(filter));
     }
 
     /// The shelf whose changes can concern this stream.
-    std::string shelf() const {
-        if (filter_ && filter_->session) return shelf_of_session(*filter_->session);
-        return viewer_.is_agent ? shelf_of_agent(viewer_.id) : "";
+    Shelf shelf() const {
+        if (!session_.empty()) return shelf_of_session(session_);
+        return viewer_.is_agent ? shelf_of_agent(viewer_.id) : everything;
     }
+    std::size_t place = 0;  ///< on the shelf; kept by EventStreams
 
     void open() {
         stream_->on_close([weak = weak_from_this()] {
@@ -58,6 +69,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
 
     void offer(const store::Change& change, const std::string& text) {
         if (!service::may_see(viewer_, *change.request)) return;
+        if (!session_.empty() && change.request->session != session_) return;
         if (filter_ && !service::matches(*filter_, *change.request)) return;
         if (!is_replaying_) return send(change.event.seq, text);
         if (kept_.size() >= kept_max) return close();
@@ -96,6 +108,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
 
     void read_page() {
         store::ListFilter filter = filter_ ? *filter_ : store::ListFilter{};
+        if (!session_.empty()) filter.session = session_;
         auto work = [after = last_, filter = service::visible_to(viewer_, std::move(filter))](
                         store::Transaction& tx) -> Result<Page> {
             Result<std::vector<store::Change>> changes =
@@ -126,7 +139,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
 
     void forget() {
         cancel();
-        streams_.remove(shelf(), shared_from_this());
+        streams_.remove(*this);
     }
 
     EventStreams& streams_;
@@ -134,7 +147,8 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     service::Viewer viewer_;
     std::string credential_;  ///< for checking it again
     bool is_cookie_ = false;
-    std::unique_ptr<store::ListFilter> filter_;  ///< null when nothing is filtered
+    std::string session_;                        ///< the usual filter; empty when there is none
+    std::unique_ptr<store::ListFilter> filter_;  ///< every other one; null when there is none
     std::int64_t last_ = 0;
     bool is_replaying_ = false;
     std::vector<std::pair<std::int64_t, std::string>> kept_;
@@ -149,7 +163,7 @@ void EventStreams::start(http::Exchange& exchange, const auth::Caller& caller,
     head.headers.emplace_back("X-Accel-Buffering", "no");
     const auto stream = std::make_shared<EventStream>(*this, exchange.start_stream(std::move(head)),
                                                       caller, std::move(filter));
-    add(stream->shelf(), stream);
+    add(stream);
     stream->open();
     if (after) stream->replay_after(*after);
 }
@@ -161,29 +175,37 @@ std::vector<std::shared_ptr<EventStreams::EventStream>> EventStreams::all() cons
     return streams;
 }
 
-void EventStreams::add(const std::string& shelf, const std::shared_ptr<EventStream>& stream) {
-    if (shelves_[shelf].insert(stream).second) ++count_;
+void EventStreams::add(const std::shared_ptr<EventStream>& stream) {
+    std::vector<std::shared_ptr<EventStream>>& shelf = shelves_[stream->shelf()];
+    stream->place = shelf.size();
+    shelf.push_back(stream);
+    ++count_;
 }
 
-void EventStreams::remove(const std::string& shelf, const std::shared_ptr<EventStream>& stream) {
-    const auto found = shelves_.find(shelf);
+void EventStreams::remove(EventStream& stream) {
+    const auto found = shelves_.find(stream.shelf());
     if (found == shelves_.end()) return;
-    count_ -= found->second.erase(stream);
-    if (found->second.empty()) shelves_.erase(found);
+    std::vector<std::shared_ptr<EventStream>>& shelf = found->second;
+    if (stream.place >= shelf.size() || shelf[stream.place].get() != &stream) return;
+    const std::shared_ptr<EventStream> kept_until_return =
+        std::exchange(shelf[stream.place], std::move(shelf.back()));
+    shelf.pop_back();
+    if (stream.place < shelf.size()) shelf[stream.place]->place = stream.place;
+    if (shelf.empty()) shelves_.erase(found);
+    --count_;
 }
 
 void EventStreams::on_commit(const std::vector<store::Change>& changes) {
     if (count_ == 0) return;
     for (const store::Change& change : changes) {
         std::string text;  // rendered once, and only if somebody may want it
-        for (const std::string& name : {std::string(), shelf_of_session(change.request->session),
-                                        shelf_of_agent(change.request->agent_id)}) {
+        for (const Shelf name : {everything, shelf_of_session(change.request->session),
+                                 shelf_of_agent(change.request->agent_id)}) {
             const auto shelf = shelves_.find(name);
             if (shelf == shelves_.end()) continue;
             if (text.empty()) text = wire::to_sse(change);
             // A stream may close itself while it is offered something.
-            const std::vector<std::shared_ptr<EventStream>> streams(shelf->second.begin(),
-                                                                    shelf->second.end());
+            const std::vector<std::shared_ptr<EventStream>> streams = shelf->second;
             for (const std::shared_ptr<EventStream>& stream : streams) stream->offer(change, text);
         }
     }

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "api/auth/authenticator.h"
@@ -40,18 +39,16 @@ class EventStreams {
 
   private:
     class EventStream;
-    using StreamSet = std::unordered_set<std::shared_ptr<EventStream>>;
-
     std::vector<std::shared_ptr<EventStream>> all() const;
-    void add(const std::string& shelf, const std::shared_ptr<EventStream>& stream);
-    void remove(const std::string& shelf, const std::shared_ptr<EventStream>& stream);
+    void add(const std::shared_ptr<EventStream>& stream);
+    void remove(EventStream& stream);
 
     store::Store& store_;
     Timers& timers_;
     std::int64_t beat_ms_;
     /// Streams by what they can be interested in at all: one session, one agent's requests, or
-    /// everything (the empty name). A commit looks at three shelves, not at every stream.
-    std::unordered_map<std::string, StreamSet> shelves_;
+    /// everything. A commit looks at three shelves, not at every stream.
+    std::unordered_map<std::size_t, std::vector<std::shared_ptr<EventStream>>> shelves_;
     std::size_t count_ = 0;
 };
 

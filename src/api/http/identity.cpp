@@ -327,9 +327,8 @@ void Api::sign_in(const CallPtr& call) {
     if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     // A page elsewhere must not sign somebody in as somebody else.
-    const std::string_view site = call->request.header("sec-fetch-site");
-    if (!site.empty() && site != "same-origin" && site != "none")
-        return respond_error(call, {ErrorCode::permission_denied, "cross-site call refused"});
+    if (const std::optional<Error> refused = auth::check_origin(call->request))
+        return respond_error(call, *refused);
     Body body;
     if (!read_body(call, body)) return;
     Fields fields(*body, "");
@@ -350,7 +349,9 @@ void Api::sign_in(const CallPtr& call) {
     session.address = call->request.peer;
     auto done = [this, call, token, counted_as](Result<service::Authenticated> found) {
         if (found) return open_session(call, std::move(*found), token);
-        authenticator_.count_failure(counted_as);
+        // A store that cannot answer says nothing about the credential.
+        if (found.error().code == ErrorCode::unauthenticated)
+            authenticator_.count_failure(counted_as);
         respond_error(call, found.error());
     };
     if (link)
@@ -362,12 +363,12 @@ void Api::sign_in(const CallPtr& call) {
     if (const std::optional<int> wait = sign_ins_.take(*name, call->now.ms))
         return respond_error(
             call, {ErrorCode::rate_limited, "too many sign-ins as this user", "", *wait});
-    sign_in_with_password(call, *name, *password, std::move(session), std::move(done));
+    sign_in_with_password(*name, *password, std::move(session), std::move(done));
 }
 
 void Api::sign_in_with_password(
-    const CallPtr& call, const std::string& name, const std::string& password,
-    store::Session session, std::move_only_function<void(Result<service::Authenticated>)> done) {
+    const std::string& name, const std::string& password, store::Session session,
+    std::move_only_function<void(Result<service::Authenticated>)> done) {
     auto on_user = [this, password, session,
                     done = std::move(done)](Result<std::optional<Principal>> user) mutable {
         if (!user) return done(user.error());
@@ -391,7 +392,6 @@ void Api::sign_in_with_password(
         };
         offload_(std::move(check), std::move(then));
     };
-    (void)call;
     store_.run([name](store::Transaction& tx) { return tx.find_principal(name); },
                std::move(on_user));
 }

@@ -81,8 +81,9 @@ void Api::propose(const CallPtr& call, std::vector<core::Proposal> proposals,
     submit.idempotency = std::move(*idempotency);
     submit.pending_max = options_.pending_max;
     submit.now = call->now;
-    auto work = [this, submit = std::move(submit)](store::Transaction& tx) {
-        return service::submit(tx, policy_, submit);
+    submit.draw = auth::random_share();
+    auto work = [policy = policy_.current(), submit = std::move(submit)](store::Transaction& tx) {
+        return service::submit(tx, *policy, submit);
     };
     auto done = [this, call, wait_ms = *wait_ms](Result<service::Submitted> submitted) {
         if (!submitted) return respond_error(call, submitted.error());
@@ -175,9 +176,12 @@ void Api::cancel(const CallPtr& call) {
     if (!read_body(call, body, true)) return;
     const Result<std::string> reason = wire::parse_cancel(*body);
     if (!reason) return respond_error(call, reason.error());
-    store_.run([id = *id, reason = *reason, actor = call->caller.actor, now = call->now](
-                   store::Transaction& tx) { return service::cancel(tx, id, reason, actor, now); },
-               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    store_.run(
+        [policy = policy_.current(), id = *id, reason = *reason, actor = call->caller.actor,
+         now = call->now](store::Transaction& tx) {
+            return service::cancel(tx, *policy, id, reason, actor, now);
+        },
+        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::report(const CallPtr& call) {
@@ -186,11 +190,14 @@ void Api::report(const CallPtr& call) {
     if (!id) return;
     Body body;
     if (!read_body(call, body)) return;
-    const Result<core::Report> report = wire::parse_report(*body);
-    if (!report) return respond_error(call, report.error());
-    store_.run([id = *id, report = *report, actor = call->caller.actor, now = call->now](
-                   store::Transaction& tx) { return service::report(tx, id, report, actor, now); },
-               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    const Result<wire::Reported> reported = wire::parse_report(*body);
+    if (!reported) return respond_error(call, reported.error());
+    store_.run(
+        [policy = policy_.current(), id = *id, reported = *reported, actor = call->caller.actor,
+         now = call->now](store::Transaction& tx) {
+            return service::report(tx, *policy, id, reported.report, reported.usage, actor, now);
+        },
+        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::events(const CallPtr& call) {

@@ -75,14 +75,39 @@ void read_decision(Fields& fields, core::DecisionCommand& command) {
     if (answer) command.answer.text = json::canonical(*answer);
 }
 
+std::optional<policy::GrantTerms> read_grant(Fields& fields, const core::DecisionCommand& command) {
+    const value* given = fields.any("grant");
+    if (!given || given->is_null()) return std::nullopt;
+    if (command.kind != DecisionKind::approve && command.kind != DecisionKind::modify)
+        fields.refuse("grant", "only an approval can carry one");
+    Fields terms(*given, fields.path_of("grant"));
+    policy::GrantTerms grant;
+    constexpr std::int64_t year_s = 366 * 86'400;
+    if (const auto seconds = terms.integer("for_s", 1, year_s)) grant.ttl_ms = *seconds * 1000;
+    if (const auto uses = terms.integer("uses", 1, 1'000'000)) grant.uses = static_cast<int>(*uses);
+    grant.sum = terms.number("sum", {0, 1e15});
+    grant.is_for_session = terms.boolean("session").value_or(false);
+    if (const auto words = terms.integer("words", 1, 128))
+        grant.argv_words = static_cast<int>(*words);
+    if (Result<void> ok = terms.finish(); !ok) fields.fail(ok.error());
+    return grant;
+}
+
+Decision read_whole(Fields& fields) {
+    Decision decision;
+    read_decision(fields, decision.command);
+    decision.command.confirm = fields.text("confirm", {.max = 20}).value_or("");
+    decision.grant = read_grant(fields, decision.command);
+    return decision;
+}
+
 }  // namespace
 
-Result<core::DecisionCommand> parse_decision(const value& body) {
+Result<Decision> parse_decision(const value& body) {
     Fields fields(body, "");
-    core::DecisionCommand command;
-    read_decision(fields, command);
+    Decision decision = read_whole(fields);
     if (Result<void> ok = fields.finish(); !ok) return ok.error();
-    return command;
+    return decision;
 }
 
 Result<std::vector<BulkDecision>> parse_decisions(const value& body) {
@@ -97,19 +122,20 @@ Result<std::vector<BulkDecision>> parse_decisions(const value& body) {
     for (std::size_t i = 0; i < list->size(); ++i) {
         Fields entry((*list)[i], fmt::format("decisions[{}]", i));
         BulkDecision bulk{entry.required_text("id", {.min = 1, .max = 100, .is_one_line = true}),
-                          core::DecisionCommand{}};
+                          Decision{}};
         // Without an id there is nothing to answer about, so that one spoils the whole call.
         if (entry.has_failed()) return entry.finish().error();
-        read_decision(entry, *bulk.command);
-        if (Result<void> ok = entry.finish(); !ok) bulk.command = ok.error();
+        bulk.decision = read_whole(entry);
+        if (Result<void> ok = entry.finish(); !ok) bulk.decision = ok.error();
         out.push_back(std::move(bulk));
     }
     return out;
 }
 
-Result<core::Report> parse_report(const value& body) {
+Result<Reported> parse_report(const value& body) {
     Fields fields(body, "");
-    core::Report report;
+    Reported reported;
+    core::Report& report = reported.report;
     const std::optional<bool> success = fields.boolean("success");
     if (!success && !fields.has_failed()) fields.refuse("success", "is missing");
     report.is_success = success.value_or(false);
@@ -118,8 +144,10 @@ Result<core::Report> parse_report(const value& body) {
     report.error = fields.text("error", {.max = 16 * 1024}).value_or("");
     if (report.is_success && !report.error.empty())
         fields.refuse("error", "a success has no error");
+    reported.usage.cost = fields.number("cost", {0, 1e12}).value_or(0);
+    reported.usage.tokens = fields.number("tokens", {0, 1e15}).value_or(0);
     if (Result<void> ok = fields.finish(); !ok) return ok.error();
-    return report;
+    return reported;
 }
 
 Result<std::string> parse_cancel(const value& body) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,19 +8,30 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "core/decide.h"
+#include "policy/state.h"
+#include "service/judge.h"
 
 namespace holdpoint::wire {
 
-Result<core::DecisionCommand> parse_decision(const json::value& body);
+/// A decision, and the grant that is given with it.
+struct Decision {
+    core::DecisionCommand command;
+    std::optional<policy::GrantTerms> grant;  ///< without id and giver
+};
+Result<Decision> parse_decision(const json::value& body);
 
 /// One entry of `{"decisions": […]}`, judged on its own: a bad one spoils only itself.
 struct BulkDecision {
     std::string id;
-    Result<core::DecisionCommand> command;
+    Result<Decision> decision;
 };
 Result<std::vector<BulkDecision>> parse_decisions(const json::value& body);
 
-Result<core::Report> parse_report(const json::value& body);
+struct Reported {
+    core::Report report;
+    service::Usage usage;
+};
+Result<Reported> parse_report(const json::value& body);
 /// The reason of a cancellation, empty if none.
 Result<std::string> parse_cancel(const json::value& body);
 /// Milliseconds to add.

@@ -37,29 +37,6 @@ int http_status(ErrorCode code) {
     return 500;
 }
 
-int exit_code(ErrorCode code) {
-    switch (code) {
-        case ErrorCode::invalid_argument:
-        case ErrorCode::too_large:
-            return 2;
-        case ErrorCode::expired:
-            return 4;
-        case ErrorCode::unavailable:
-            return 5;
-        case ErrorCode::unauthenticated:
-        case ErrorCode::permission_denied:
-        case ErrorCode::not_found:
-        case ErrorCode::method_not_allowed:
-        case ErrorCode::conflict:
-        case ErrorCode::unsupported_media_type:
-        case ErrorCode::refused:
-        case ErrorCode::rate_limited:
-        case ErrorCode::internal:
-            return 1;
-    }
-    return 1;
-}
-
 std::string error_json(const Error& error, const core::Request* request) {
     std::string out = "{\"error\":";
     ObjectWriter writer(out);

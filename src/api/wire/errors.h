@@ -9,8 +9,6 @@
 namespace holdpoint::wire {
 
 int http_status(ErrorCode code);
-/// The exit code of the command line for this failure.
-int exit_code(ErrorCode code);
 
 /// `{"error": {…}}`; conflict and expired carry the request as it stands.
 std::string error_json(const Error& error, const core::Request* request = nullptr);

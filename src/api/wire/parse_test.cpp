@@ -26,9 +26,9 @@ Error failure(const json::value& body) {
 }
 
 Error decision_failure(std::string_view text) {
-    const Result<core::DecisionCommand> command = parse_decision(parsed(text));
-    if (command) return {ErrorCode::internal, "it was accepted", "-"};
-    return command.error();
+    const Result<Decision> decision = parse_decision(parsed(text));
+    if (decision) return {ErrorCode::internal, "it was accepted", "-"};
+    return decision.error();
 }
 
 TEST(ParseProposal, Q1_the_smallest_one_has_its_defaults) {
@@ -260,14 +260,14 @@ TEST(ParseDecision, D1_to_D7_each_is_read) {
         {R"({"decision":"answer","answer":[1]})", DecisionKind::answer},
     };
     for (const Row& row : table) {
-        const Result<core::DecisionCommand> command = parse_decision(parsed(row.text));
-        ASSERT_TRUE(command) << row.text << command.error().message;
-        EXPECT_EQ(command->kind, row.kind) << row.text;
+        const Result<Decision> decision = parse_decision(parsed(row.text));
+        ASSERT_TRUE(decision) << row.text << decision.error().message;
+        EXPECT_EQ(decision->command.kind, row.kind) << row.text;
     }
     const auto modify = parse_decision(parsed(R"({"decision":"modify","plan":{"title":"t"}})"));
-    EXPECT_EQ(modify->replacement.text, R"({"title":"t"})");
-    EXPECT_EQ(modify->replacement_kind, Kind::plan);
-    EXPECT_EQ(parse_decision(parsed(R"({"decision":"answer","answer":null})"))->answer.text,
+    EXPECT_EQ(modify->command.replacement.text, R"({"title":"t"})");
+    EXPECT_EQ(modify->command.replacement_kind, Kind::plan);
+    EXPECT_EQ(parse_decision(parsed(R"({"decision":"answer","answer":null})"))->command.answer.text,
               "null");
 }
 
@@ -319,10 +319,10 @@ TEST(ParseDecisions, Q9_a_bad_one_spoils_only_itself) {
                          {"id":"req_3","decision":"reject"}]})"));
     ASSERT_TRUE(decisions);
     ASSERT_EQ(decisions->size(), 3u);
-    EXPECT_TRUE((*decisions)[0].command);
-    ASSERT_FALSE((*decisions)[1].command);
-    EXPECT_EQ((*decisions)[1].command.error().field, "decisions[1].decision");
-    EXPECT_EQ((*decisions)[2].command->kind, DecisionKind::reject);
+    EXPECT_TRUE((*decisions)[0].decision);
+    ASSERT_FALSE((*decisions)[1].decision);
+    EXPECT_EQ((*decisions)[1].decision.error().field, "decisions[1].decision");
+    EXPECT_EQ((*decisions)[2].decision->command.kind, DecisionKind::reject);
     EXPECT_EQ((*decisions)[2].id, "req_3");
 }
 
@@ -337,6 +337,21 @@ TEST(ParseDecisions, without_an_id_there_is_nothing_to_answer_about) {
     EXPECT_EQ(field(R"({"decisions":[7]})"), "decisions[0]");
 }
 
+TEST(ParseDecision, P7_a_grant_comes_with_an_approval_and_names_its_limits) {
+    const Result<Decision> decision = parse_decision(parsed(
+        R"({"decision":"approve","grant":{"for_s":3600,"uses":5,"sum":250.5,"session":true}})"));
+    ASSERT_TRUE(decision) << decision.error().message;
+    ASSERT_TRUE(decision->grant);
+    EXPECT_EQ(decision->grant->ttl_ms, 3'600'000);
+    EXPECT_EQ(decision->grant->uses, 5);
+    EXPECT_EQ(decision->grant->sum, 250.5);
+    EXPECT_TRUE(decision->grant->is_for_session);
+    EXPECT_EQ(decision_failure(R"({"decision":"reject","grant":{}})").field, "grant");
+    EXPECT_EQ(decision_failure(R"({"decision":"approve","grant":{"uses":0}})").field, "grant.uses");
+    EXPECT_EQ(decision_failure(R"({"decision":"approve","grant":{"risk":"high"}})").field,
+              "grant.risk");
+}
+
 TEST(ParseFollowUp, reports_cancellations_and_extensions) {
     const auto report_field = [](std::string_view text) {
         const auto report = parse_report(parsed(text));
@@ -347,7 +362,9 @@ TEST(ParseFollowUp, reports_cancellations_and_extensions) {
     EXPECT_EQ(report_field("{}"), "success");
     EXPECT_EQ(report_field(R"({"success":"yes"})"), "success");
     EXPECT_EQ(report_field(R"({"success":true,"error":"e"})"), "error");
-    EXPECT_EQ(report_field(R"({"success":true,"cost":1})"), "cost");
+    EXPECT_EQ(report_field(R"({"success":true,"cost":1.5,"tokens":900})"), "-");
+    EXPECT_EQ(report_field(R"({"success":true,"cost":-1})"), "cost");
+    EXPECT_EQ(report_field(R"({"success":true,"price":1})"), "price");
     EXPECT_EQ(*parse_cancel(parsed(R"({"reason":"r"})")), "r");
     EXPECT_EQ(*parse_cancel(parsed("{}")), "");
     EXPECT_EQ(parse_cancel(parsed(R"({"reason":1})")).error().field, "reason");

@@ -1,6 +1,7 @@
 #include "api/wire/request.h"
 
 #include "api/wire/write.h"
+#include "core/digest.h"
 #include "core/json_text.h"
 #include "core/subject.h"
 
@@ -20,33 +21,8 @@ void append_risk(std::string& out, const Request& request) {
     part("consequences", "[]");
     part("reversibility", "null");
     part("confidence", "null");
+    part("claimed", "null");
     risk.close();
-}
-
-void append_requirement(std::string& out, const core::Requirement& requirement) {
-    ObjectWriter writer(out);
-    writer.name("lines") += '[';
-    bool is_first = true;
-    for (const core::RequirementLine& line : requirement.lines) {
-        if (!is_first) out += ',';
-        is_first = false;
-        ObjectWriter entry(out);
-        entry.text_or_null("group", line.group);
-        if (line.people.empty())
-            entry.raw("people", "null");
-        else
-            entry.texts("people", line.people);
-        entry.number("quorum", line.quorum);
-        entry.number("have", line.have);
-        entry.close();
-    }
-    out += ']';
-    writer.number("reject_threshold", requirement.reject_threshold);
-    writer.boolean("reason_required", requirement.reason_required);
-    writer.boolean("modifiable", requirement.modifiable);
-    writer.boolean("exclude_requester", requirement.exclude_requester);
-    writer.raw("confirm", "null");
-    writer.close();
 }
 
 void append_votes(std::string& out, const std::vector<core::Vote>& votes) {
@@ -167,6 +143,34 @@ void ObjectWriter::texts(std::string_view key, const std::vector<std::string>& v
     out_ += ']';
 }
 
+void append_requirement(std::string& out, const core::Requirement& requirement,
+                        const std::string& confirm) {
+    ObjectWriter writer(out);
+    writer.name("lines") += '[';
+    bool is_first = true;
+    for (const core::RequirementLine& line : requirement.lines) {
+        if (!is_first) out += ',';
+        is_first = false;
+        ObjectWriter entry(out);
+        entry.text_or_null("group", line.group);
+        if (!line.other_groups.empty()) entry.texts("other_groups", line.other_groups);
+        if (line.people.empty())
+            entry.raw("people", "null");
+        else
+            entry.texts("people", line.people);
+        entry.number("quorum", line.quorum);
+        entry.number("have", line.have);
+        entry.close();
+    }
+    out += ']';
+    writer.number("reject_threshold", requirement.reject_threshold);
+    writer.boolean("reason_required", requirement.reason_required);
+    writer.boolean("modifiable", requirement.modifiable);
+    writer.boolean("exclude_requester", requirement.exclude_requester);
+    writer.text_or_null("confirm", confirm);
+    writer.close();
+}
+
 void append_request(std::string& out, const Request& request) {
     ObjectWriter writer(out);
     const std::string id = request.id.text();
@@ -193,8 +197,11 @@ void append_request(std::string& out, const Request& request) {
     verdict.text_or_null("rule", request.verdict.rule);
     verdict.text_or_null("gate", request.verdict.gate);
     verdict.text_or_null("because", request.verdict.because);
+    verdict.text_or_null("policy", request.verdict.policy);
     verdict.close();
-    append_requirement(writer.name("requirement"), request.requirement);
+    append_requirement(
+        writer.name("requirement"), request.requirement,
+        request.requirement.confirm_required ? core::confirmation_code(request.digest) : "");
     append_votes(writer.name("votes"), request.votes);
     writer.word("digest", request.digest);
     writer.time("created_at", request.created_at);

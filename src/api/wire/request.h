@@ -10,6 +10,10 @@ namespace holdpoint::wire {
 
 /// The request resource: the same bytes everywhere (REST, events, CLI, later webhooks).
 void append_request(std::string& out, const core::Request& request);
+
+/// `confirm` is what has to be typed to approve it; empty where nothing has to be.
+void append_requirement(std::string& out, const core::Requirement& requirement,
+                        const std::string& confirm);
 std::string to_json(const core::Request& request);
 
 /// The timeline of one request.

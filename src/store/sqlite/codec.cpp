@@ -257,11 +257,13 @@ class ArrayReader {
 };
 
 bool read_line(const bj::value& value, core::RequirementLine& line) {
-    ArrayReader reader(value, 4);
+    const bool has_others = value.is_array() && value.get_array().size() == 5;
+    ArrayReader reader(value, has_others ? 5 : 4);
     reader.read(line.group);
     reader.read(line.people);
     reader.read(line.quorum);
     reader.read(line.have);
+    if (has_others) reader.read(line.other_groups);
     return reader.is_whole();
 }
 
@@ -292,6 +294,7 @@ std::string encode(const core::Requirement& requirement) {
         item.add(line.people);
         item.add(line.quorum);
         item.add(line.have);
+        if (!line.other_groups.empty()) item.add(line.other_groups);
         item.close();
     }
     out += ']';
@@ -299,18 +302,20 @@ std::string encode(const core::Requirement& requirement) {
     array.add_flag(requirement.reason_required);
     array.add_flag(requirement.modifiable);
     array.add_flag(requirement.exclude_requester);
+    array.add_flag(requirement.confirm_required);
     array.close();
     return out;
 }
 
 Result<void> decode(std::string_view text, core::Requirement& requirement) {
     return parse_with(text, "requirement", [&](const bj::value& value) {
-        ArrayReader reader(value, 5);
+        ArrayReader reader(value, 6);
         if (!read_lines(reader.next(), requirement.lines)) return false;
         reader.read(requirement.reject_threshold);
         reader.read(requirement.reason_required);
         reader.read(requirement.modifiable);
         reader.read(requirement.exclude_requester);
+        reader.read(requirement.confirm_required);
         return reader.is_whole();
     });
 }
@@ -406,6 +411,7 @@ std::string encode(const core::VerdictRecord& verdict) {
     object.add_unless_empty("rule", verdict.rule);
     object.add_unless_empty("gate", verdict.gate);
     object.add_unless_empty("because", verdict.because);
+    object.add_unless_empty("policy", verdict.policy);
     object.close();
     return out;
 }
@@ -417,6 +423,7 @@ Result<void> decode(std::string_view text, core::VerdictRecord& verdict) {
         reader.read_optional("rule", verdict.rule);
         reader.read_optional("gate", verdict.gate);
         reader.read_optional("because", verdict.because);
+        reader.read_optional("policy", verdict.policy);
         return reader.is_whole();
     });
 }

@@ -35,6 +35,15 @@ TEST(Codec, CanonicalJsonInsideKeepsItsVeryBytes) {
 }
 
 // A requirement that lost a part must never be taken for an easier one.
+TEST(Codec, EveryGroupOfALineComesBack) {
+    core::Requirement requirement;
+    requirement.lines = {{"finance", {}, 1, 0, {"boss", "audit"}}, {"ops", {}, 2, 1, {}}};
+    requirement.confirm_required = true;
+    core::Requirement back;
+    ASSERT_TRUE(decode(encode(requirement), back));
+    EXPECT_EQ(back, requirement);
+}
+
 TEST(Codec, ADamagedRequirementIsRefusedNotGuessed) {
     core::Requirement requirement;
     requirement.lines = {{"finance", {"ann"}, 2, 1}};

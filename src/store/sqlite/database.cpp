@@ -40,6 +40,8 @@ std::string Statement::sql() const {
 
 void Statement::bind(int at, std::int64_t number) { sqlite3_bind_int64(handle_, at, number); }
 
+void Statement::bind_real(int at, double number) { sqlite3_bind_double(handle_, at, number); }
+
 void Statement::bind(int at, std::string_view text) {
     // A null pointer would bind NULL, and an empty view may hold one.
     const char* data = text.empty() ? "" : text.data();
@@ -78,6 +80,8 @@ bool Statement::is_null(int column) const {
 }
 
 std::int64_t Statement::number(int column) const { return sqlite3_column_int64(handle_, column); }
+
+double Statement::real(int column) const { return sqlite3_column_double(handle_, column); }
 
 std::string_view Statement::text(int column) const {
     const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));

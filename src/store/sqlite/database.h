@@ -33,6 +33,7 @@ class Statement {
     std::string sql() const;
 
     void bind(int at, std::int64_t number);
+    void bind_real(int at, double number);
     void bind(int at, Timestamp time) { bind(at, time.ms); }
     void bind(int at, std::string_view text);
     void bind(int at, const Ulid& id);
@@ -47,6 +48,7 @@ class Statement {
 
     bool is_null(int column) const;
     std::int64_t number(int column) const;
+    double real(int column) const;
     std::string_view text(int column) const;  ///< valid until the next step
     std::string_view blob(int column) const;  ///< valid until the next step
 

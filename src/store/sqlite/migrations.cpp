@@ -186,7 +186,63 @@ CREATE TABLE run(one INTEGER PRIMARY KEY CHECK(one = 1), state TEXT NOT NULL) ST
 INSERT INTO run VALUES(1, 'clean');
 )";
 
-constexpr std::array all{version_1};
+// What policies remember, and a requirement's sixth part: whether it asks for a code. A sum, a
+// grant and an entry of trust are read by their whole key inside the transaction that submits.
+constexpr const char* version_2 = R"(
+UPDATE request SET requirement = substr(requirement, 1, length(requirement) - 1) || ',false]';
+
+CREATE TABLE policy_sum(
+  name TEXT NOT NULL,
+  key TEXT NOT NULL,
+  bucket INTEGER NOT NULL,
+  running REAL NOT NULL,
+  older REAL NOT NULL,
+  older_until INTEGER NOT NULL,
+  running_until INTEGER NOT NULL,
+  PRIMARY KEY(name, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX policy_sum_age ON policy_sum(running_until);
+
+CREATE TABLE policy_grant(
+  row INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  agent TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  request BLOB NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  uses INTEGER NOT NULL,
+  ended_at INTEGER,
+  ended_by TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE INDEX policy_grant_of ON policy_grant(agent, tool) WHERE ended_at IS NULL;
+
+CREATE TABLE policy_trust(
+  key TEXT PRIMARY KEY NOT NULL,
+  approvals INTEGER NOT NULL,
+  approvers TEXT NOT NULL,
+  last_at INTEGER NOT NULL,
+  policy TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tool_seen(
+  agent BLOB NOT NULL,
+  tool TEXT NOT NULL,
+  PRIMARY KEY(agent, tool)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE policy_version(
+  row INTEGER PRIMARY KEY,
+  version TEXT NOT NULL UNIQUE,
+  by TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX policy_version_at ON policy_version(at);
+)";
+
+constexpr std::array all{version_1, version_2};
 
 }  // namespace
 

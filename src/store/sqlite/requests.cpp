@@ -55,7 +55,8 @@ void bind_time(Statement& statement, int at, const std::optional<Timestamp>& tim
 }
 
 bool is_same(const core::VerdictRecord& a, const core::VerdictRecord& b) {
-    return a.kind == b.kind && a.rule == b.rule && a.gate == b.gate && a.because == b.because;
+    return a.kind == b.kind && a.rule == b.rule && a.gate == b.gate && a.because == b.because &&
+           a.policy == b.policy;
 }
 
 bool has_same_body(const core::Request& a, const core::Request& b) {

@@ -102,6 +102,7 @@ bool SqliteTransaction::rollback() {
     // Their rows may have been part of what is rolled back.
     requester_refs_.clear();
     requesters_.clear();
+    tools_seen_.clear();
     return !database_.is_in_transaction() || rollback_.run();
 }
 

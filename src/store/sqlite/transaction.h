@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -96,6 +97,20 @@ class SqliteTransaction final : public Transaction {
     Result<void> outbox_sent(std::int64_t id) override;
     Result<void> outbox_retry(std::int64_t id, Timestamp due_at) override;
 
+    Result<policy::SlidingSum> sum(const std::string& name, const std::string& key) override;
+    Result<void> save_sum(const std::string& name, const std::string& key,
+                          const policy::SlidingSum& sum) override;
+    Result<int> forget_sums(Timestamp before, int limit) override;
+    Result<std::optional<GrantRecord>> find_grant(const std::string& id) override;
+    Result<std::vector<GrantRecord>> grants(const GrantFilter& filter) override;
+    Result<void> save_grant(const GrantRecord& record) override;
+    Result<std::optional<policy::TrustEntry>> find_trust(const std::string& key) override;
+    Result<void> save_trust(const policy::TrustEntry& entry) override;
+    Result<bool> note_tool(const PrincipalId& agent, const std::string& tool) override;
+    Result<std::vector<PolicyVersion>> policy_versions(int limit) override;
+    Result<std::optional<PolicyVersion>> find_policy(const std::string& version) override;
+    Result<void> save_policy(const PolicyVersion& policy) override;
+
     Result<Counters> counters() override;
     Result<std::optional<std::string>> setting(const std::string& name) override;
     Result<void> set_setting(const std::string& name, const std::string& value) override;
@@ -169,6 +184,8 @@ class SqliteTransaction final : public Transaction {
     std::unordered_map<std::string, std::int64_t> requester_refs_;
     std::unordered_map<std::int64_t, Requester> requesters_;
     std::string requester_key_;
+    /// Tools that agents have used before, by agent and tool; a part of what the table holds.
+    std::unordered_set<std::string> tools_seen_;
 };
 
 template <class T>

@@ -39,6 +39,9 @@ class Documentation(World):
         script = self.command("completion", "bash").stdout
         for words, wanted in ((["holdpoint", "app"], "approve"), (["holdpoint", "key", "cr"], "create"),
                               (["holdpoint", "key", "create", "--ro"], "--role"),
+                              (["holdpoint", "policy", "expl"], "explain"),
+                              (["holdpoint", "policy", "explain", "--pol"], "--policy"),
+                              (["holdpoint", "policy", "check", str(ROOT / "READ")], str(ROOT / "README.md")),
                               (["holdpoint", "--json", "list", "--ri"], "--risk")):
             line = script + f"\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _holdpoint; echo ${{COMPREPLY[@]}}"
             done = subprocess.run(["bash", "-c", line], text=True, capture_output=True)

@@ -1,5 +1,6 @@
 """The full-screen inbox, driven through tmux as a person would."""
 
+import json
 import os
 import re
 import shlex
@@ -139,7 +140,7 @@ class Inbox(World):
         self.type("drop")
         time.sleep(CALM)
         self.press("Enter")
-        self.see("that is not its name")
+        self.see("that is not what was asked for")
         self.assertEqual(request["state"], "pending")
         time.sleep(SAME_KEY)
         self.press("a")
@@ -148,6 +149,34 @@ class Inbox(World):
         time.sleep(CALM)
         self.press("Enter")
         until(lambda: request["outcome"] == "approved", "the decision")
+
+    def sent(self, request):
+        """The bodies of the decisions that reached the server."""
+        return [json.loads(body) for _, path, _, body in self.fake.state.seen if path.endswith(request["id"] + "/decision")]
+
+    def test_D9_a_request_with_a_code_wants_the_code(self):
+        for level in ("low", "critical"):
+            with self.subTest(level=level):
+                self.renew()
+                request = self.ask("Pay five", level)
+                request["requirement"]["confirm"] = "048213"
+                self.open()
+                self.see("the code 048213")
+                self.press("a")
+                self.see("type the code 048213")
+                self.type("48213")
+                time.sleep(CALM)
+                self.press("Enter")
+                self.see("that is not what was asked for")
+                self.assertEqual(self.sent(request), [])
+                time.sleep(SAME_KEY)
+                self.press("a")
+                self.see("type the code 048213")
+                self.type("048213")
+                time.sleep(CALM)
+                self.press("Enter")
+                until(lambda: request["outcome"] == "approved", "the decision")
+                self.assertEqual([body["confirm"] for body in self.sent(request)], ["048213"])
 
     def test_a_rejection_carries_its_reason(self):
         request = self.ask("Pay five")
@@ -216,6 +245,26 @@ class Inbox(World):
         self.press("y")
         until(lambda: request["outcome"] == "modified", "the decision")
         self.assertEqual(request["action"]["arguments"], {"amount": 50, "to": "bob"})
+
+    def test_a_change_wants_the_code_too(self):
+        request = self.ask("Pay five", action={"tool": "pay", "arguments": {"amount": 500}})
+        request["requirement"]["confirm"] = "048213"
+        editor = Path(self.scratch.name) / "editor"
+        editor.write_text("#!/bin/sh\nsed -i s/500/50/ \"$1\"\n")
+        editor.chmod(0o755)
+        self.open(EDITOR=str(editor))
+        self.press("m")
+        self.see("+   \"amount\": 50")
+        time.sleep(CALM)
+        self.press("y")
+        self.see("type the code 048213")
+        self.assertEqual(self.sent(request), [])
+        self.type("048213")
+        time.sleep(CALM)
+        self.press("Enter")
+        until(lambda: request["outcome"] == "modified", "the decision")
+        self.assertEqual([body["confirm"] for body in self.sent(request)], ["048213"])
+        self.see("Nothing needs you.")
 
     def test_an_editor_that_changes_nothing_sends_nothing(self):
         request = self.ask("Pay five")

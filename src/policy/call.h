@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/proposal.h"
+#include "policy/file.h"
+#include "policy/state.h"
+
+namespace holdpoint::policy {
+
+/// What the agent says about its own action. Each of these can make policy stricter, none of them
+/// can make it milder.
+struct Claims {
+    std::optional<RiskLevel> risk;
+    bool is_destructive = false;  ///< MCP's destructiveHint
+    bool is_open_world = false;   ///< MCP's openWorldHint
+    bool is_irreversible = false;
+    std::optional<double> cost;
+
+    bool is_any() const {
+        return risk || is_destructive || is_open_world || is_irreversible || cost;
+    }
+};
+
+/// What policy judges: one event with everything that conditions can see but the state. A plain
+/// value that owns what it holds; built once, then only read.
+struct Call {
+    Event event = Event::tool_call;
+    std::string tool;
+    json::object args;
+    json::value subject;  ///< of a plan, response, input or confirmation: the whole object
+
+    std::string agent, agent_role, agent_parent;
+    int agent_depth = 0;
+    std::string user;
+    std::vector<std::string> user_roles;
+    std::string session;
+    std::string task;
+    int task_steps = 0;
+    std::optional<double> confidence;  ///< as the agent states it
+    Claims claims;
+    Timestamp now;
+};
+
+/// What a proposal does not say itself.
+struct Caller {
+    std::string agent = {};  ///< name, from the credential
+    std::string role = {};   ///< of the agent
+    std::string parent = {};
+    int depth = 0;
+    std::vector<std::string> user_roles = {};  ///< of the person the agent works for
+    int task_steps = 0;
+    Timestamp now = {};
+};
+
+/// Fails with invalid_argument where the proposal's texts are no JSON; policy then holds nothing
+/// and allows nothing, since it was never asked.
+Result<Call> make_call(const core::Proposal& proposal, const Caller& caller);
+
+/// A call as people write it down, with the state it meets: tests in files, `policy explain`.
+struct Situation {
+    Call call;
+    StateView state;
+    std::vector<std::pair<std::string, double>> counters;  ///< by name; see with_counters()
+};
+
+/// Reads `{tool, args, event?, plan?, response?, context?, counters?, grants?, now?}`. Fields that
+/// are not understood are refused. `now` is taken where the document names no time.
+Result<Situation> read_situation(const json::value& document, Timestamp now);
+
+}  // namespace holdpoint::policy

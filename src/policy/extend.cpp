@@ -1,0 +1,251 @@
+#include "policy/extend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "policy/glob.h"
+
+namespace holdpoint::policy {
+namespace {
+
+constexpr int parents_max = 8;
+
+template <class T>
+void take(std::optional<T>& child, const std::optional<T>& parent) {
+    if (!child) child = parent;
+}
+
+template <class T>
+void take(std::vector<T>& child, const std::vector<T>& parent) {
+    if (child.empty()) child = parent;
+}
+
+void join(std::vector<std::string>& child, const std::vector<std::string>& parent) {
+    for (const std::string& name : parent) {
+        if (std::find(child.begin(), child.end(), name) == child.end()) child.push_back(name);
+    }
+}
+
+template <class T>
+void append(std::vector<T>& child, const std::vector<T>& parent) {
+    child.insert(child.end(), parent.begin(), parent.end());
+}
+
+template <class Named, class Key>
+const Named* find_by(const std::vector<Named>& list, Key key, const std::string& name) {
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const Named& one) { return one.*key == name; });
+    return found == list.end() ? nullptr : &*found;
+}
+
+/// What stands in both is the child's; the parent's rest comes after.
+template <class Named>
+void join_by(std::vector<Named>& child, const std::vector<Named>& parent,
+             std::string Named::* key) {
+    const std::size_t own = child.size();
+    for (const Named& one : parent) {
+        const bool is_replaced =
+            std::any_of(child.begin(), child.begin() + static_cast<std::ptrdiff_t>(own),
+                        [&](const Named& mine) { return mine.*key == one.*key; });
+        if (!is_replaced) child.push_back(one);
+    }
+}
+
+void take_patience(Patience& child, const Patience& parent) {
+    take(child.timeout_ms, parent.timeout_ms);
+    if (!child.on_timeout) {
+        child.on_timeout = parent.on_timeout;
+        child.default_decision = parent.default_decision;
+    }
+    take(child.remind_every_ms, parent.remind_every_ms);
+    take(child.reminders_max, parent.reminders_max);
+    take(child.escalate_after_ms, parent.escalate_after_ms);
+    take(child.escalate_to, parent.escalate_to);
+    take(child.retries_max, parent.retries_max);
+}
+
+void take_demands(Demands& child, const Demands& parent) {
+    take(child.allow_modification, parent.allow_modification);
+    take(child.require_reason, parent.require_reason);
+    take(child.exclude_requester, parent.exclude_requester);
+    take(child.confirm_code, parent.confirm_code);
+    take(child.reject_threshold, parent.reject_threshold);
+}
+
+void take_defaults(Defaults& child, const Defaults& parent) {
+    take(child.decision, parent.decision);
+    take(child.unknown_tools, parent.unknown_tools);
+    take(child.auto_risk_max, parent.auto_risk_max);
+    take(child.on_error, parent.on_error);
+    take(child.approvers, parent.approvers);
+    take_patience(child.patience, parent.patience);
+    take_demands(child.demands, parent.demands);
+}
+
+void merge(PolicyFile& child, const PolicyFile& parent) {
+    if (child.name.empty()) child.name = parent.name;
+    take_defaults(child.defaults, parent.defaults);
+    join_by(child.tools, parent.tools, &Tool::name);
+    join(child.always_require, parent.always_require);
+    join(child.never_require, parent.never_require);
+    append(child.auto_allow_patterns, parent.auto_allow_patterns);
+    append(child.always_require_patterns, parent.always_require_patterns);
+    join_by(child.approvers, parent.approvers, &ApproverGroup::name);
+    join_by(child.gates, parent.gates, &Gate::name);
+    join_by(child.rules, parent.rules, &Rule::id);
+    join_by(child.counters, parent.counters, &Counter::name);
+    join_by(child.vars, parent.vars, &Variable::name);
+    take(child.grants, parent.grants);
+    take(child.trust, parent.trust);
+    join_by(child.risk, parent.risk, &RiskRule::id);
+    join_by(child.host_executables, parent.host_executables, &HostExecutable::name);
+    child.is_disabled = child.is_disabled || parent.is_disabled;
+    child.source += '\0';
+    child.source += parent.source;
+}
+
+Error refused_layer(const PolicyFile& child, std::string message) {
+    return {ErrorCode::refused,
+            fmt::format("the {} layer {}", to_string(child.layer), std::move(message)), ""};
+}
+
+template <class Named>
+Result<void> refuse_replaced(const PolicyFile& child, const std::vector<Named>& own,
+                             const std::vector<Named>& above, std::string Named::* key,
+                             std::string_view what) {
+    for (const Named& one : own) {
+        if (find_by(above, key, one.*key))
+            return refused_layer(child, fmt::format("cannot replace the {} `{}` of the layer above",
+                                                    what, one.*key));
+    }
+    return {};
+}
+
+/// Strictness of a default that a lower layer may only raise.
+Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
+    const Defaults& mine = child.defaults;
+    const Defaults& theirs = above.defaults;
+    if (mine.decision && theirs.decision && *mine.decision < *theirs.decision)
+        return refused_layer(child, "cannot soften `defaults.decision`");
+    if (mine.unknown_tools && *mine.unknown_tools < theirs.unknown_tools.value_or(Effect::require))
+        return refused_layer(child, "cannot soften `defaults.unknown_tools`");
+    if (mine.auto_risk_max && theirs.auto_risk_max && *mine.auto_risk_max != *theirs.auto_risk_max)
+        if (mine.auto_risk_max->level &&
+            (!theirs.auto_risk_max->level ||
+             *mine.auto_risk_max->level > *theirs.auto_risk_max->level))
+            return refused_layer(child, "cannot raise `defaults.max_auto_risk`");
+    if (mine.on_error && theirs.on_error && *mine.on_error == OnError::require &&
+        *theirs.on_error == OnError::deny)
+        return refused_layer(child, "cannot soften `defaults.on_error`");
+    const bool says_how = !mine.approvers.empty() || mine.patience.on_timeout ||
+                          mine.demands.exclude_requester || mine.demands.confirm_code;
+    if (says_how)
+        return refused_layer(child, "cannot change who decides by default or what silence means");
+    return {};
+}
+
+Result<void> check_allowed(const PolicyFile& child, const PolicyFile& above) {
+    std::vector<std::string> tools = allowed_tools(child);
+    // Who delegates must have been delegated to, and who describes a tool makes it known.
+    tools.insert(tools.end(), child.delegate.begin(), child.delegate.end());
+    for (const Tool& tool : child.tools) tools.push_back(tool.name);
+    for (const std::string& tool : tools) {
+        // A glob is delegated only as that very glob: what it will match is not known here.
+        const bool is_delegated = std::any_of(
+            above.delegate.begin(), above.delegate.end(), [&](const std::string& pattern) {
+                return pattern == tool || (!is_glob(tool) && glob_matches(pattern, tool));
+            });
+        if (!is_delegated)
+            return refused_layer(
+                child,
+                fmt::format("may not allow `{}`; the layer above does not delegate it", tool));
+    }
+    return {};
+}
+
+Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
+    for (const Result<void>& ok :
+         {refuse_replaced(child, child.tools, above.tools, &Tool::name, "tool"),
+          refuse_replaced(child, child.gates, above.gates, &Gate::name, "gate"),
+          refuse_replaced(child, child.rules, above.rules, &Rule::id, "rule"),
+          refuse_replaced(child, child.approvers, above.approvers, &ApproverGroup::name,
+                          "approver group"),
+          refuse_replaced(child, child.counters, above.counters, &Counter::name, "counter"),
+          refuse_replaced(child, child.vars, above.vars, &Variable::name, "variable"),
+          refuse_replaced(child, child.risk, above.risk, &RiskRule::id, "risk rule"),
+          check_defaults(child, above), check_allowed(child, above)}) {
+        if (!ok) return ok.error();
+    }
+    if (child.is_disabled && !above.is_disabled)
+        return refused_layer(child, "cannot switch approvals off");
+    if (child.grants) return refused_layer(child, "cannot change how grants work");
+    if (child.trust) return refused_layer(child, "cannot change how trust works");
+    if (!child.host_executables.empty())
+        return refused_layer(child, "cannot say which programs a path stands for");
+    for (const Gate& gate : child.gates) {
+        if (gate.on_error == OnError::allow)
+            return refused_layer(child, fmt::format("cannot let gate `{}` fail open", gate.name));
+    }
+    return {};
+}
+
+Result<PolicyFile> read_parent_of(const PolicyFile& child, const ParentReader& read_parent) {
+    const std::string_view preset = preset_text(child.extends);
+    Result<std::string> text = std::string(preset);
+    if (preset.empty()) {
+        if (!read_parent)
+            return yaml::error_at(child.extends_mark,
+                                  fmt::format("`{}` is no preset; those are minimal, standard, "
+                                              "strict and paranoid",
+                                              child.extends));
+        text = read_parent(child.extends);
+        if (!text) return text.error();
+    }
+    Result<PolicyFile> parent = read_policy(*text);
+    if (!parent)
+        return Error{parent.error().code,
+                     fmt::format("in `{}`: {}", child.extends, parent.error().message), ""};
+    return parent;
+}
+
+/// The parent is completed first: what it inherits is protected as if it stood there.
+Result<PolicyFile> extend_from(PolicyFile child, const ParentReader& read_parent, int depth) {
+    if (child.extends.empty()) return child;
+    if (depth == parents_max)
+        return yaml::error_at(child.extends_mark,
+                              "too many parents; is one of them its own parent?");
+    Result<PolicyFile> parent = read_parent_of(child, read_parent);
+    if (!parent) return parent.error();
+    parent = extend_from(std::move(*parent), read_parent, depth + 1);
+    if (!parent) return parent.error();
+    if (parent->layer > child.layer) {
+        if (Result<void> ok = check_layer(child, *parent); !ok) return ok.error();
+    }
+    merge(child, *parent);
+    child.extends.clear();
+    return child;
+}
+
+}  // namespace
+
+std::vector<std::string> allowed_tools(const PolicyFile& file) {
+    std::vector<std::string> out = file.never_require;
+    const auto take_all = [&](const std::vector<std::string>& tools) {
+        if (tools.empty())
+            out.emplace_back("*");
+        else
+            out.insert(out.end(), tools.begin(), tools.end());
+    };
+    for (const Rule& rule : file.rules) {
+        if (rule.then == Effect::allow) take_all(rule.tools);
+    }
+    for (const Pattern& pattern : file.auto_allow_patterns) take_all(pattern.tools);
+    return out;
+}
+
+Result<PolicyFile> extend(PolicyFile child, const ParentReader& read_parent) {
+    return extend_from(std::move(child), read_parent, 0);
+}
+
+}  // namespace holdpoint::policy

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "policy/file.h"
+
+namespace holdpoint::policy {
+
+/// The text of a built-in policy (`minimal`, `standard`, `strict`, `paranoid`); empty for others.
+std::string_view preset_text(std::string_view name);
+
+/// Gives the text of the parent that `extends` names, when it is no preset. Reading files is the
+/// caller's business; it also decides which names may be read.
+using ParentReader = std::function<Result<std::string>(const std::string& name)>;
+
+/// Follows `extends` up to its end and merges: the child's word counts, what it does not say comes
+/// from the parent. Tools, gates, groups, counters and vars are replaced by name, a rule by its id;
+/// lists are joined, the child's first. Tests are the child's own. The version of the result is the
+/// hash over all texts.
+///
+/// A parent of a higher layer is different: nothing of it can be replaced, the child may add denies
+/// and requirements, and may allow only what the parent lists under `delegate` (`refused` else).
+Result<PolicyFile> extend(PolicyFile child, const ParentReader& read_parent = {});
+
+/// The tools that a lower layer's file would let pass: named by allow rules, never_require,
+/// patterns and trust. `*` where a rule is for all.
+std::vector<std::string> allowed_tools(const PolicyFile& file);
+
+}  // namespace holdpoint::policy

@@ -1,0 +1,199 @@
+#include "policy/match/path.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "policy/match/characters.h"
+#include "policy/match/glob.h"
+
+namespace holdpoint::policy::match {
+namespace {
+
+constexpr std::size_t path_bytes_max = 4096;
+
+Error refused(std::string_view path, std::string_view why) {
+    return {ErrorCode::invalid_argument,
+            fmt::format("path `{}`: {}", visible(cut_utf8(path, 128)), why)};
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+bool is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool has_percent_escape(std::string_view text) {
+    for (std::size_t at = text.find('%'); at != std::string_view::npos;
+         at = text.find('%', at + 1)) {
+        if (at + 2 < text.size() && is_hex(text[at + 1]) && is_hex(text[at + 2])) return true;
+    }
+    return false;
+}
+
+std::string_view why_refused(std::string_view path) {
+    if (path.empty()) return "is empty";
+    if (path.size() > path_bytes_max) return "is longer than 4096 bytes";
+    if (find_odd_character(path)) return "holds a control or invisible character";
+    if (path.contains('\\')) return "holds a backslash, which is a separator to some";
+    if (path.contains("://")) return "looks like a URL";
+    if (path.size() > 1 && is_letter(path[0]) && path[1] == ':')
+        return "begins with a drive letter";
+    if (path[0] == '~' && path.size() > 1 && path[1] != '/') return "another user's home";
+    return {};
+}
+
+/// Takes the parts of `path` onto `parts`; `..` beyond the top stays only where there is no top.
+void append_parts(std::string_view path, bool has_top, std::vector<std::string_view>& parts) {
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find('/'), path.size());
+        const std::string_view part = path.substr(0, end);
+        path.remove_prefix(std::min(end + 1, path.size()));
+        if (part.empty() || part == ".") continue;
+        if (part != "..") {
+            parts.push_back(part);
+        } else if (!parts.empty() && parts.back() != "..") {
+            parts.pop_back();
+        } else if (!has_top) {
+            parts.push_back(part);
+        }
+    }
+}
+
+std::string join(std::string_view root, const std::vector<std::string_view>& parts) {
+    std::string text(root);
+    for (const std::string_view part : parts) {
+        if (!text.empty() && text.back() != '/') text += '/';
+        text += part;
+    }
+    return text.empty() ? "." : text;
+}
+
+/// Where a path starts: `/`, a declared folder, `~` or nowhere.
+NormalPath normalised(std::string_view path, const PathContext& context) {
+    std::vector<std::string_view> parts;
+    NormalPath result;
+    result.is_percent_encoded = has_percent_escape(path);
+    const bool is_home = path[0] == '~';
+    if (is_home && context.home.empty()) {
+        // `~/../x` leaves a home that nobody knows.
+        append_parts(path.substr(1), false, parts);
+        result.is_above = !parts.empty() && parts[0] == "..";
+        result.text = join("~", parts);
+        return result;
+    }
+    const std::string_view base = is_home          ? std::string_view(context.home)
+                                  : path[0] == '/' ? std::string_view("/")
+                                                   : std::string_view(context.working_directory);
+    result.is_absolute = base.starts_with('/');
+    if (result.is_absolute) append_parts(base, true, parts);
+    append_parts(is_home ? path.substr(1) : path, result.is_absolute, parts);
+    result.is_above = !parts.empty() && parts[0] == "..";
+    result.text = join(result.is_absolute ? "/" : "", parts);
+    return result;
+}
+
+bool is_below(std::string_view text, std::string_view folder) {
+    if (folder == "/" || folder == ".") return true;
+    if (!text.starts_with(folder)) return false;
+    return text.size() == folder.size() || text[folder.size()] == '/';
+}
+
+Result<NormalPath> decoded(std::string_view path, const PathContext& context) {
+    const Result<std::string> plain = percent_decode(path);
+    if (!plain) return plain.error();
+    return normalise_path(*plain, context);
+}
+
+std::string lowered(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return result;
+}
+
+}  // namespace
+
+Result<NormalPath> normalise_path(std::string_view path, const PathContext& context) {
+    if (const std::string_view why = why_refused(path); !why.empty()) return refused(path, why);
+    return normalised(path, context);
+}
+
+Result<bool> path_under(std::string_view path, std::string_view folder,
+                        const PathContext& context) {
+    const Result<NormalPath> normal = normalise_path(path, context);
+    if (!normal) return normal.error();
+    const Result<NormalPath> top = normalise_path(folder, context);
+    if (!top) return top.error();
+    if (normal->is_absolute != top->is_absolute) {
+        return refused(path,
+                       "relative and absolute cannot be compared; declare a working directory");
+    }
+    if (normal->text.starts_with('~') != top->text.starts_with('~')) {
+        return refused(path, "home is not declared");
+    }
+    if (top->is_above) return refused(folder, "leaves the folder it is relative to");
+    const bool is_under = !normal->is_above && is_below(normal->text, top->text);
+    if (!normal->is_percent_encoded) return is_under;
+
+    const Result<NormalPath> other = decoded(path, context);
+    if (!other) return other.error();
+    const bool is_other_under = !other->is_above && is_below(other->text, top->text);
+    if (is_under != is_other_under || other->is_percent_encoded) {
+        return refused(path, "percent-encoding makes it two different files");
+    }
+    return is_under;
+}
+
+Result<PathPattern> PathPattern::compile(std::string_view pattern, const PathContext& context) {
+    if (pattern.empty()) return refused(pattern, "a pattern is empty");
+    if (find_odd_character(pattern))
+        return refused(pattern, "holds a control or invisible character");
+    if (pattern[0] == '~' && pattern.size() > 1 && pattern[1] != '/') {
+        return refused(pattern, "another user's home");
+    }
+    if (("/" + std::string(pattern) + "/").find("/../") != std::string::npos) {
+        return refused(pattern, "a pattern holds no `..`");
+    }
+    PathPattern result;
+    const bool is_anywhere = pattern.starts_with("**/") || pattern == "**";
+    std::string strict = is_anywhere ? std::string(pattern) : normalised(pattern, context).text;
+    if (pattern[0] == '~' && !context.home.empty())
+        result.loose_patterns_.push_back(lowered(pattern));
+    if (pattern[0] == '~') {
+        const std::string rest = lowered(pattern.substr(1));
+        for (const char* home : {"/home/*", "/users/*", "/var/home/*", "/root", "/var/root"}) {
+            result.loose_patterns_.push_back(home + rest);
+        }
+    }
+    result.loose_patterns_.push_back(lowered(strict));
+    result.patterns_.push_back(std::move(strict));
+    return result;
+}
+
+bool PathPattern::covers(const NormalPath& path) const {
+    if (path.is_above || path.is_percent_encoded) return false;
+    return std::ranges::any_of(patterns_, [&](const std::string& pattern) {
+        return glob_matches(pattern, path.text, GlobKind::path);
+    });
+}
+
+bool PathPattern::finds(const NormalPath& path) const {
+    const auto finds_text = [&](const std::string& text) {
+        const std::string folded = lowered(text);
+        return std::ranges::any_of(loose_patterns_, [&](const std::string& pattern) {
+            return glob_matches(pattern, folded, GlobKind::path);
+        });
+    };
+    if (finds_text(path.text)) return true;
+    if (!path.is_percent_encoded) return false;
+    // What a tool makes of the escapes: decoded once. If that is no path, it is taken for found.
+    const Result<std::string> plain = percent_decode(path.text);
+    const Result<NormalPath> other =
+        plain ? normalise_path(*plain) : Result<NormalPath>(plain.error());
+    return !other || other->is_percent_encoded || finds_text(other->text);
+}
+
+}  // namespace holdpoint::policy::match

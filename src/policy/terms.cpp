@@ -1,0 +1,218 @@
+#include "policy/terms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "policy/template.h"
+
+namespace holdpoint::policy {
+namespace {
+
+/// How strict an ending is; the strictest of several counts.
+int strictness(TimeoutAction action) {
+    switch (action) {
+        case TimeoutAction::abort:
+            return 6;
+        case TimeoutAction::reject:
+            return 5;
+        case TimeoutAction::escalate:
+            return 4;
+        case TimeoutAction::skip:
+            return 3;
+        case TimeoutAction::retry:
+            return 2;
+        case TimeoutAction::use_default:
+            return 1;
+        case TimeoutAction::approve:
+            break;
+    }
+    return 0;
+}
+
+template <class T>
+void prefer(std::optional<T>& own, const std::optional<T>& fallback) {
+    if (!own) own = fallback;
+}
+
+/// A rule's own words, then those of its gate.
+Patience patience_of(const Patience& own, const Patience& gate) {
+    Patience out = own;
+    prefer(out.timeout_ms, gate.timeout_ms);
+    if (!out.on_timeout) {
+        out.on_timeout = gate.on_timeout;
+        out.default_decision = gate.default_decision;
+    }
+    prefer(out.remind_every_ms, gate.remind_every_ms);
+    prefer(out.reminders_max, gate.reminders_max);
+    prefer(out.escalate_after_ms, gate.escalate_after_ms);
+    if (out.escalate_to.empty()) out.escalate_to = gate.escalate_to;
+    prefer(out.retries_max, gate.retries_max);
+    return out;
+}
+
+template <class T>
+void lowest(std::optional<T>& out, const std::optional<T>& other) {
+    if (other && (!out || *other < *out)) out = other;
+}
+
+void merge(Patience& out, const Patience& other) {
+    lowest(out.timeout_ms, other.timeout_ms);
+    if (other.on_timeout &&
+        (!out.on_timeout || strictness(*other.on_timeout) > strictness(*out.on_timeout))) {
+        out.on_timeout = other.on_timeout;
+        out.default_decision = other.default_decision;
+    }
+    lowest(out.remind_every_ms, other.remind_every_ms);
+    if (other.reminders_max)
+        out.reminders_max = std::max(out.reminders_max.value_or(0), *other.reminders_max);
+    lowest(out.escalate_after_ms, other.escalate_after_ms);
+    if (out.escalate_to.empty()) out.escalate_to = other.escalate_to;
+    lowest(out.retries_max, other.retries_max);
+}
+
+void merge(Demands& out, const Demands& other) {
+    const auto either = [](std::optional<bool>& mine, const std::optional<bool>& theirs) {
+        if (theirs) mine = mine.value_or(false) || *theirs;
+    };
+    either(out.require_reason, other.require_reason);
+    either(out.exclude_requester, other.exclude_requester);
+    either(out.confirm_code, other.confirm_code);
+    if (other.allow_modification)
+        out.allow_modification = out.allow_modification.value_or(true) && *other.allow_modification;
+    lowest(out.reject_threshold, other.reject_threshold);
+}
+
+void merge(std::vector<ApproverLine>& out, const std::vector<ApproverLine>& others) {
+    for (const ApproverLine& line : others) {
+        const auto found = std::find_if(out.begin(), out.end(), [&](const ApproverLine& mine) {
+            return mine.group == line.group;
+        });
+        if (found == out.end())
+            out.push_back(line);
+        else
+            found->quorum = std::max(found->quorum, line.quorum);
+    }
+}
+
+/// One pass over the findings, the parts in the order of the file.
+class Merger {
+  public:
+    Merger(const Policy& policy, const Verdict& verdict) : policy_(policy), verdict_(verdict) {
+        for (const Finding& finding : verdict.findings) take(finding);
+        const Defaults& defaults = policy.file.defaults;
+        if (lines.empty()) lines = defaults.approvers;
+        patience = patience_of(patience, defaults.patience);
+        merge(demands, defaults.demands);
+    }
+
+    std::vector<ApproverLine> lines;
+    Patience patience;
+    Demands demands;
+
+  private:
+    void take(const Finding& finding) {
+        static const Patience no_patience;
+        const Gate* gate = finding.gate == no_gate
+                               ? nullptr
+                               : &policy_.file.gates[static_cast<std::size_t>(finding.gate)];
+        if (gate) {
+            merge(lines, gate->approvers);
+            merge(demands, gate->demands);
+        }
+        if (finding.cause != Cause::rule) {
+            if (gate && !is_refined(finding.gate)) merge(patience, gate->patience);
+            return;
+        }
+        const Rule& rule = policy_.file.rules[static_cast<std::size_t>(finding.index)];
+        merge(lines, rule.approvers);
+        merge(demands, rule.demands);
+        merge(patience, patience_of(rule.patience, gate ? gate->patience : no_patience));
+    }
+
+    /// A rule that holds by this gate speaks for it, also where it gives more time.
+    bool is_refined(int gate) const {
+        return std::any_of(
+            verdict_.findings.begin(), verdict_.findings.end(),
+            [&](const Finding& other) { return other.cause == Cause::rule && other.gate == gate; });
+    }
+
+    const Policy& policy_;
+    const Verdict& verdict_;
+};
+
+const ApproverGroup& group_named(const Policy& policy, const std::string& name) {
+    return *std::find_if(policy.file.approvers.begin(), policy.file.approvers.end(),
+                         [&](const ApproverGroup& group) { return group.name == name; });
+}
+
+/// `{{user.id}}` is the person the agent works for. Where there is none it stays as it is, a name
+/// that nobody has: no line may become one that anybody can fill.
+std::string person(const std::string& user, const Call& call) {
+    return user == "{{user.id}}" && !call.user.empty() ? call.user : user;
+}
+
+core::RequirementLine core_line(const Policy& policy, const Call& call, const ApproverLine& line) {
+    const ApproverGroup& group = group_named(policy, line.group);
+    core::RequirementLine out;
+    out.quorum = line.quorum;
+    if (!group.roles.empty()) out.group = group.roles.front();
+    if (group.roles.size() > 1) out.other_groups.assign(group.roles.begin() + 1, group.roles.end());
+    for (const std::string& user : group.users) out.people.push_back(person(user, call));
+    return out;
+}
+
+std::string escalation_target(const Policy& policy, const Call& call,
+                              const std::vector<ApproverLine>& to) {
+    if (to.empty()) return {};
+    const ApproverGroup& group = group_named(policy, to.front().group);
+    if (!group.roles.empty()) return "group:" + group.roles.front();
+    return person(group.users.front(), call);
+}
+
+core::Timing timing_of(const Policy& policy, const Call& call, const Patience& patience) {
+    core::Timing timing = policy.file.defaults.timing.value_or(core::Timing{});
+    timing.timeout_ms = patience.timeout_ms.value_or(timing.timeout_ms);
+    timing.on_timeout = patience.on_timeout.value_or(timing.on_timeout);
+    if (!patience.default_decision.empty())
+        timing.default_decision.text =
+            fmt::format("{{\"decision\":\"{}\"}}", patience.default_decision);
+    timing.remind_every_ms = patience.remind_every_ms.value_or(timing.remind_every_ms);
+    timing.reminders_max = patience.reminders_max.value_or(timing.reminders_max);
+    if (!patience.escalate_to.empty()) {
+        timing.escalate_to = escalation_target(policy, call, patience.escalate_to);
+        timing.escalate_after_ms = patience.escalate_after_ms.value_or(0);
+    }
+    timing.retries_max = patience.retries_max.value_or(timing.retries_max);
+    // Nobody to escalate to: silence then means no.
+    if (timing.on_timeout == TimeoutAction::escalate && timing.escalate_to.empty())
+        timing.on_timeout = TimeoutAction::reject;
+    return timing;
+}
+
+}  // namespace
+
+Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict) {
+    const Merger merged(policy, verdict);
+    Terms terms;
+    terms.lines = merged.lines;
+    terms.timing = timing_of(policy, call, merged.patience);
+    core::Requirement& requirement = terms.requirement;
+    requirement = policy.file.defaults.requirement.value_or(core::Requirement{});
+    if (!terms.lines.empty()) requirement.lines.clear();
+    for (const ApproverLine& line : terms.lines)
+        requirement.lines.push_back(core_line(policy, call, line));
+    const Demands& demands = merged.demands;
+    requirement.reason_required = requirement.reason_required || demands.require_reason == true;
+    requirement.exclude_requester =
+        requirement.exclude_requester || demands.exclude_requester == true;
+    requirement.modifiable = requirement.modifiable && demands.allow_modification != false;
+    requirement.reject_threshold = demands.reject_threshold.value_or(requirement.reject_threshold);
+    // D9: at the highest level a click is not enough.
+    requirement.confirm_required = requirement.confirm_required || demands.confirm_code == true ||
+                                   verdict.risk == RiskLevel::critical;
+    return terms;
+}
+
+}  // namespace holdpoint::policy

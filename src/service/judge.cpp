@@ -1,0 +1,321 @@
+#include "service/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdpoint::service {
+namespace {
+
+constexpr std::int64_t day_ms = 86'400'000;
+/// Tasks and sessions have no window of their own: what they spent counts for as long as anybody
+/// could ask.
+constexpr std::int64_t life_ms = 400 * day_ms;
+
+// Names that no counter of a file can have.
+constexpr const char* cost_name = "$cost.";
+constexpr const char* tokens_name = "$tokens.";
+
+/// Whether asking is remembered: an agent that only asks has not used the tool.
+enum class Trace { leave, none };
+
+/// One of the three budgets of an agent.
+struct Budget {
+    const char* span;
+    std::string key;
+    std::int64_t window_ms;
+    double policy::Spent::* part;
+};
+
+/// Names are the agent's own: what one agent calls a task says nothing about another's.
+std::vector<Budget> budgets_of(const PrincipalId& agent, const std::string& session,
+                               const std::string& task) {
+    const std::string owner = agent.text();
+    std::vector<Budget> budgets{{"day", owner, day_ms, &policy::Spent::day}};
+    if (!session.empty())
+        budgets.push_back({"session", owner + ' ' + session, life_ms, &policy::Spent::session});
+    if (!task.empty())
+        budgets.push_back({"task", owner + ' ' + task, life_ms, &policy::Spent::task});
+    return budgets;
+}
+
+Result<policy::Spent> load_spent(store::Transaction& tx, const char* name,
+                                 const std::vector<Budget>& budgets, Timestamp now) {
+    policy::Spent spent;
+    for (const Budget& budget : budgets) {
+        const Result<policy::SlidingSum> sum = tx.sum(std::string(name) + budget.span, budget.key);
+        if (!sum) return sum.error();
+        spent.*budget.part = policy::read(*sum, budget.window_ms, now);
+    }
+    return spent;
+}
+
+Result<void> grow(store::Transaction& tx, const std::string& name, const std::string& key,
+                  std::int64_t window_ms, double amount, Timestamp now) {
+    if (amount <= 0) return {};
+    Result<policy::SlidingSum> sum = tx.sum(name, key);
+    if (!sum) return sum.error();
+    policy::add(*sum, window_ms, now, amount);
+    return tx.save_sum(name, key, *sum);
+}
+
+Result<void> spend(store::Transaction& tx, const char* name, const std::vector<Budget>& budgets,
+                   double amount, Timestamp now) {
+    for (const Budget& budget : budgets)
+        if (Result<void> ok = grow(tx, std::string(name) + budget.span, budget.key,
+                                   budget.window_ms, amount, now);
+            !ok)
+            return ok;
+    return {};
+}
+
+Result<void> count(store::Transaction& tx, const policy::Needs& needs,
+                   const std::vector<Budget>& budgets, Timestamp now) {
+    for (const policy::CounterNeed& need : needs.counters)
+        if (Result<void> ok = grow(tx, need.name, need.key, need.window_ms, need.add, now); !ok)
+            return ok;
+    return spend(tx, cost_name, budgets, needs.cost, now);
+}
+
+/// Roles of the person the agent works for. The name in the proposal is the agent's word; only
+/// where it names the person responsible for the agent's key does it mean anything.
+Result<std::vector<std::string>> user_roles(store::Transaction& tx, const core::Proposal& proposal,
+                                            const std::string& owner) {
+    std::vector<std::string> roles;
+    if (proposal.user.empty() || proposal.user != owner) return roles;
+    const Result<std::optional<store::Principal>> person = tx.find_principal(owner);
+    if (!person) return person.error();
+    if (!*person || (*person)->is_disabled) return roles;
+    roles = (*person)->groups;
+    roles.emplace_back(store::to_string((*person)->role));
+    return roles;
+}
+
+Result<policy::StateView> load_state(store::Transaction& tx, const policy::Policy& policy,
+                                     const core::Proposal& proposal, const policy::Needs& needs,
+                                     const core::Actor& agent,
+                                     std::vector<store::GrantRecord>& grants, Trace trace,
+                                     Timestamp now) {
+    policy::StateView state;
+    state.counters.resize(policy.file.counters.size());
+    for (const policy::CounterNeed& need : needs.counters) {
+        const Result<policy::SlidingSum> sum = tx.sum(need.name, need.key);
+        if (!sum) return sum.error();
+        state.counters[need.counter] = policy::read(*sum, need.window_ms, now);
+    }
+    if (needs.wants_costs) {
+        const std::vector<Budget> budgets = budgets_of(agent.id, proposal.session, proposal.task);
+        const Result<policy::Spent> cost = load_spent(tx, cost_name, budgets, now);
+        if (!cost) return cost.error();
+        const Result<policy::Spent> tokens = load_spent(tx, tokens_name, budgets, now);
+        if (!tokens) return tokens.error();
+        state.cost = *cost;
+        state.tokens = *tokens;
+    }
+    if (needs.wants_grants) {
+        store::GrantFilter filter;
+        filter.agent = agent.name;
+        filter.tool = proposal.tool;
+        filter.alive_at = now;
+        Result<std::vector<store::GrantRecord>> found = tx.grants(filter);
+        if (!found) return found.error();
+        grants = std::move(*found);
+        for (const store::GrantRecord& record : grants) state.grants.push_back(record.grant);
+    }
+    if (!needs.trust_key.empty()) {
+        Result<std::optional<policy::TrustEntry>> entry = tx.find_trust(needs.trust_key);
+        if (!entry) return entry.error();
+        state.trust = std::move(*entry);
+    }
+    if (!proposal.tool.empty() && trace == Trace::leave) {
+        const Result<bool> was_used = tx.note_tool(agent.id, proposal.tool);
+        if (!was_used) return was_used.error();
+        state.is_new_to_agent = !*was_used;
+    }
+    return state;
+}
+
+/// Of the store's thread; it has one at a time.
+policy::Workspace& workspace() {
+    static thread_local policy::Workspace one;
+    return one;
+}
+
+Result<policy::Call> call_of(const core::Request& request, Timestamp now) {
+    policy::Caller caller;
+    caller.agent = request.agent;
+    caller.now = now;
+    return policy::make_call(proposal_of(request), caller);
+}
+
+Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy,
+                            const policy::Call& call, const core::Request& request, Timestamp now) {
+    const std::string key = policy::trust_key(policy, call);
+    if (key.empty()) return {};
+    Result<std::optional<policy::TrustEntry>> entry = tx.find_trust(key);
+    if (!entry) return entry.error();
+    policy::TrustEntry before = entry->value_or(policy::TrustEntry{});
+    before.key = key;
+    const policy::TrustOutcome outcome{*request.outcome,
+                                       request.decision ? request.decision->by : "",
+                                       now - request.created_at, now};
+    return tx.save_trust(policy::count(std::move(before), policy, outcome));
+}
+
+Result<void> end_grants(store::Transaction& tx, const core::Request& request, Timestamp now) {
+    store::GrantFilter filter;
+    filter.agent = request.agent;
+    filter.tool = request.tool;
+    filter.alive_at = now;
+    Result<std::vector<store::GrantRecord>> grants = tx.grants(filter);
+    if (!grants) return grants.error();
+    for (store::GrantRecord& record : *grants) {
+        record.grant.is_revoked = true;
+        record.ended_at = now;
+        record.ended_by = fmt::format("{} rejected {}", request.decision->by, request.id.text());
+        if (Result<void> ok = tx.save_grant(record); !ok) return ok;
+    }
+    return {};
+}
+
+bool is_same_line(const core::RequirementLine& a, const core::RequirementLine& b) {
+    return a.group == b.group && a.people == b.people && a.other_groups == b.other_groups;
+}
+
+/// Adds what `asked` demands beyond what stands there.
+void demand(core::Requirement& requirement, const core::Requirement& asked) {
+    for (const core::RequirementLine& line : asked.lines) {
+        const auto same = std::ranges::find_if(
+            requirement.lines, [&](const auto& other) { return is_same_line(line, other); });
+        const bool is_anybody = line.group.empty() && line.people.empty() && line.quorum == 1;
+        if (same != requirement.lines.end())
+            same->quorum = std::max(same->quorum, line.quorum);
+        else if (!is_anybody || requirement.lines.empty())
+            requirement.lines.push_back(line);
+    }
+    requirement.reason_required = requirement.reason_required || asked.reason_required;
+    requirement.exclude_requester = requirement.exclude_requester || asked.exclude_requester;
+    requirement.confirm_required = requirement.confirm_required || asked.confirm_required;
+}
+
+Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
+                             const core::Proposal& proposal, const Proposer& proposer, double draw,
+                             Trace trace, Timestamp now) {
+    policy::Caller caller;
+    caller.agent = proposer.agent.name;
+    if (!proposer.agent.groups.empty()) caller.role = proposer.agent.groups.front();
+    caller.now = now;
+    Result<std::vector<std::string>> roles = user_roles(tx, proposal, proposer.owner);
+    if (!roles) return roles.error();
+    caller.user_roles = std::move(*roles);
+    Result<policy::Call> call = policy::make_call(proposal, caller);
+    if (!call) return call.error();
+
+    Judgement judgement;
+    judgement.call = std::move(*call);
+    judgement.needs = policy::needs(policy, judgement.call, workspace());
+    std::vector<store::GrantRecord> grants;
+    Result<policy::StateView> state =
+        load_state(tx, policy, proposal, judgement.needs, proposer.agent, grants, trace, now);
+    if (!state) return state.error();
+    state->draw = draw;
+    const policy::Verdict verdict = policy::evaluate(policy, judgement.call, *state, workspace());
+    judgement.verdict = policy::to_core(policy, judgement.call, verdict, proposal);
+    if (verdict.grant) {
+        judgement.grant = grants[*verdict.grant];
+        judgement.verdict.record.because =
+            fmt::format("granted by {} ({})", judgement.grant->grant.by, judgement.grant->grant.id);
+    }
+    return judgement;
+}
+
+}  // namespace
+
+core::Proposal proposal_of(const core::Request& request) {
+    core::Proposal proposal;
+    proposal.kind = request.kind;
+    proposal.subject = request.subject;
+    proposal.tool = request.tool;
+    proposal.headline = request.headline;
+    proposal.session = request.session;
+    proposal.thread = request.thread;
+    proposal.task = request.task;
+    proposal.user = request.user;
+    proposal.context = request.context;
+    proposal.metadata = request.metadata;
+    return proposal;
+}
+
+Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
+                        const core::Proposal& proposal, const Proposer& proposer, double draw,
+                        Timestamp now) {
+    return judge_with(tx, policy, proposal, proposer, draw, Trace::leave, now);
+}
+
+Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,
+                          const core::Proposal& proposal, const Proposer& proposer, Timestamp now) {
+    return judge_with(tx, policy, proposal, proposer, 1, Trace::none, now);
+}
+
+Result<void> count_allowed(store::Transaction& tx, Judgement& judgement, const PrincipalId& agent,
+                           Timestamp now) {
+    const policy::Call& call = judgement.call;
+    if (Result<void> ok =
+            count(tx, judgement.needs, budgets_of(agent, call.session, call.task), now);
+        !ok)
+        return ok;
+    if (!judgement.grant) return {};
+    policy::consume(judgement.grant->grant, call);
+    ++judgement.grant->uses;
+    return tx.save_grant(*judgement.grant);
+}
+
+Result<void> remember_settled(store::Transaction& tx, const policy::Policy& policy,
+                              const core::Request& request, Timestamp now) {
+    if (request.kind != core::Kind::action) return {};
+    const Result<policy::Call> call = call_of(request, now);
+    if (!call) return call.error();
+    if (request.is_released) {
+        const std::vector<Budget> budgets =
+            budgets_of(request.agent_id, request.session, request.task);
+        if (Result<void> ok = count(tx, policy::needs(policy, *call, workspace()), budgets, now);
+            !ok)
+            return ok;
+    }
+    if (request.outcome == core::Outcome::cancelled) return {};
+    if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
+    if (request.outcome != core::Outcome::rejected) return {};
+    return end_grants(tx, request, now);
+}
+
+Result<void> count_usage(store::Transaction& tx, const core::Request& request, const Usage& usage,
+                         Timestamp now) {
+    const std::vector<Budget> budgets = budgets_of(request.agent_id, request.session, request.task);
+    if (Result<void> ok = spend(tx, cost_name, budgets, usage.cost, now); !ok) return ok;
+    return spend(tx, tokens_name, budgets, usage.tokens, now);
+}
+
+Result<void> judge_change(store::Transaction& tx, const policy::Policy& policy,
+                          core::Request& request, const core::JsonText& changed, Timestamp now) {
+    core::Proposal proposal = proposal_of(request);
+    proposal.subject = changed;
+    Proposer proposer;
+    proposer.agent.id = request.agent_id;
+    proposer.agent.name = request.agent;
+    proposer.agent.is_agent = true;
+    proposer.owner = request.owner;
+    // A person looks at it anyway, so nothing is drawn by lot.
+    const Result<Judgement> judgement = judge(tx, policy, proposal, proposer, 0, now);
+    if (!judgement) return judgement.error();
+    const core::Verdict& verdict = judgement->verdict;
+    if (verdict.record.kind == core::VerdictKind::deny)
+        return Error{ErrorCode::refused,
+                     fmt::format("policy denies it as you changed it: {}", verdict.record.because),
+                     "arguments"};
+    request.risk = std::max(request.risk, verdict.risk);
+    if (verdict.record.kind == core::VerdictKind::hold)
+        demand(request.requirement, verdict.requirement);
+    return {};
+}
+
+}  // namespace holdpoint::service

@@ -1,0 +1,280 @@
+// Policies with memory, against the real store: counters, budgets, grants, trust, changes.
+
+#include "service/judge.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/digest.h"
+#include "service/follow_up.h"
+#include "service/grants.h"
+#include "service/test_store.h"
+
+namespace holdpoint::service::test {
+namespace {
+
+using core::DecisionKind;
+using core::Outcome;
+using core::State;
+
+class Policies : public StoreTest {
+  protected:
+    core::Proposal refund(double amount, const std::string& currency = "EUR") {
+        return core::test::proposal(
+            core::Kind::action,
+            fmt::format(R"({{"tool":"refund","arguments":{{"amount":{},"currency":"{}"}}}})",
+                        amount, currency));
+    }
+    RequestPtr propose(core::Proposal proposal, Timestamp now = start) {
+        return submitted(std::move(proposal), now);
+    }
+    Result<Decided> approve_with_grant(const RequestId& id, policy::GrantTerms terms,
+                                       Timestamp now = start + 1000) {
+        terms.id = "gr_" + id.text();
+        terms.by = "ann";
+        DecideCall call{id, command(DecisionKind::approve), person("ann"), {}, now, terms};
+        return decide_call(call);
+    }
+
+    static constexpr const char* counted = R"(
+holdpoint: 1
+policy: counted
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+counters:
+  refunded: {on: [refund], key: agent.id, add: args.amount, window: 1h}
+rules:
+  - id: too-much
+    tools: [refund]
+    when: counters.refunded + args.amount > 100.0
+    then: require
+)";
+    static constexpr const char* granting = R"(
+holdpoint: 1
+policy: granting
+defaults: {decision: require, max_auto_risk: high}
+tools:
+  refund: {risk: medium, args: {amount: number, currency: string}}
+grants:
+  offer: [once, similar]
+  max_ttl: 1h
+  max_uses: 10
+  max_risk: medium
+  similar:
+    refund: {pin: [args.currency], bound: {args.amount: {at_most: approved}}}
+)";
+    static constexpr const char* trusting = R"(
+holdpoint: 1
+policy: trusting
+defaults: {decision: require, max_auto_risk: high}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+trust: {after: 2, tools: [refund], scope: [agent.id, args.amount, args.currency], max_risk: low}
+)";
+};
+
+TEST_F(Policies, G7_a_counter_grows_with_every_release_and_holds_what_goes_beyond) {
+    load_policy(counted);
+    EXPECT_EQ(propose(refund(60))->outcome, Outcome::allowed);
+    EXPECT_EQ(propose(refund(40))->outcome, Outcome::allowed);
+    const RequestPtr held = propose(refund(1));
+    EXPECT_EQ(held->state, State::pending);
+    EXPECT_EQ(held->verdict.rule, "too-much");
+    EXPECT_EQ(propose(refund(60), start + 2 * 3'600'000)->outcome, Outcome::allowed)
+        << "the window has passed";
+}
+
+TEST_F(Policies, G7_the_last_unit_is_used_once_also_within_a_batch) {
+    load_policy(counted);
+    SubmitCall call = call_with({refund(70), refund(70)});
+    call.batch = BatchId::fresh(start);
+    const Result<Submitted> answer = submit_call(call);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->requests[0]->outcome, Outcome::allowed);
+    EXPECT_EQ(answer->requests[1]->state, State::pending);
+}
+
+TEST_F(Policies, G7_what_people_release_counts_too) {
+    load_policy(counted);
+    const RequestPtr held = propose(refund(500));
+    ASSERT_EQ(held->state, State::pending);
+    ASSERT_FALSE(decide_now(held->id, DecisionKind::approve, person("ann"))->refusal);
+    EXPECT_EQ(propose(refund(1))->state, State::pending) << "500 were released";
+}
+
+TEST_F(Policies, P7_U1_a_grant_covers_similar_calls_within_its_bounds) {
+    load_policy(granting);
+    const RequestPtr first = propose(refund(50));
+    ASSERT_EQ(first->state, State::pending);
+    policy::GrantTerms terms;
+    terms.uses = 2;
+    const Result<Decided> given = approve_with_grant(first->id, terms);
+    ASSERT_TRUE(given && !given->refusal) << given->refusal->message;
+    ASSERT_TRUE(given->grant);
+
+    EXPECT_EQ(propose(refund(51), start + 2000)->state, State::pending) << "more than approved";
+    EXPECT_EQ(propose(refund(50, "USD"), start + 2000)->state, State::pending) << "pinned";
+    EXPECT_EQ(propose(refund(50), start + 2000)->outcome, Outcome::allowed);
+    EXPECT_EQ(propose(refund(20), start + 2000)->outcome, Outcome::allowed);
+    EXPECT_EQ(propose(refund(20), start + 2000)->state, State::pending) << "two uses";
+    const store::GrantRecord record =
+        get([&](store::Transaction& tx) { return read_grant(tx, given->grant->grant.id); });
+    EXPECT_EQ(record.uses, 2);
+}
+
+TEST_F(Policies, P7_a_grant_ends_by_time_by_revocation_and_by_a_rejection) {
+    load_policy(granting);
+    const auto granted = [&](Timestamp now) {
+        const RequestPtr request = propose(refund(50), now);
+        EXPECT_EQ(request->state, State::pending);
+        const Result<Decided> given = approve_with_grant(request->id, {}, now + 1);
+        EXPECT_TRUE(given && given->grant);
+        return given->grant->grant.id;
+    };
+    granted(start);
+    EXPECT_EQ(propose(refund(50), start + 3'600'000 + 10)->state, State::pending) << "an hour";
+
+    const Timestamp later = start + 10 * 3'600'000LL;
+    const std::string id = granted(later);
+    EXPECT_EQ(propose(refund(50), later + 2)->outcome, Outcome::allowed);
+    ASSERT_TRUE(run(
+        [&](store::Transaction& tx) { return revoke_grant(tx, id, person("ben"), later + 3); }));
+    EXPECT_EQ(
+        run([&](store::Transaction& tx) { return revoke_grant(tx, id, person("ben"), later + 3); })
+            .error()
+            .code,
+        ErrorCode::conflict);
+    const RequestPtr after = propose(refund(50), later + 4);
+    EXPECT_EQ(after->state, State::pending) << "revoked";
+
+    const Timestamp third = later + 10 * 3'600'000LL;
+    granted(third);
+    const RequestPtr rejected = propose(refund(90), third + 2);
+    ASSERT_EQ(rejected->state, State::pending);
+    ASSERT_FALSE(decide_now(rejected->id, DecisionKind::reject, person("ann"), third + 3)->refusal);
+    EXPECT_EQ(propose(refund(50), third + 4)->state, State::pending)
+        << "who says no to one does not mean yes to the others";
+}
+
+TEST_F(Policies, P7_a_grant_needs_the_approval_that_releases) {
+    load_policy(granting);
+    const RequestPtr request = propose(refund(50));
+    DecideCall call{request->id, command(DecisionKind::approve), person("ann"), {}, start + 1};
+    call.grant = policy::GrantTerms{.id = "gr_x", .by = "ann"};
+    call.command.kind = DecisionKind::reject;
+    const Result<Decided> refused = decide_call(call);
+    ASSERT_TRUE(refused);
+    ASSERT_TRUE(refused->refusal);
+    EXPECT_EQ(refused->refusal->field, "grant");
+    EXPECT_EQ(load(request->id)->state, State::pending) << "and nothing was changed";
+}
+
+TEST_F(Policies, P3_trust_comes_after_approvals_of_the_same_call_and_goes_with_a_rejection) {
+    load_policy(trusting);
+    const auto approve = [&](double amount, Timestamp now) {
+        const RequestPtr request = propose(refund(amount), now);
+        EXPECT_EQ(request->state, State::pending);
+        EXPECT_FALSE(
+            decide_now(request->id, DecisionKind::approve, person("ann"), now + 1)->refusal);
+    };
+    approve(10, start);
+    approve(10, start + 10);
+    EXPECT_EQ(propose(refund(10), start + 20)->outcome, Outcome::allowed);
+    const RequestPtr other = propose(refund(11), start + 30);
+    EXPECT_EQ(other->state, State::pending) << "another amount is another call";
+
+    // A timeout of the trusted call itself would reset it; here a person says no to the same call.
+    policy_.otherwise = core::VerdictKind::hold;
+    loaded_ = nullptr;
+    const RequestPtr same = propose(refund(10), start + 40);
+    ASSERT_EQ(same->state, State::pending);
+    load_policy(trusting);
+    ASSERT_FALSE(decide_now(same->id, DecisionKind::reject, person("ann"), start + 41)->refusal);
+    EXPECT_EQ(propose(refund(10), start + 50)->state, State::pending) << "reset";
+}
+
+TEST_F(Policies, D3_what_a_person_changes_is_judged_again) {
+    load_policy(R"(
+holdpoint: 1
+policy: changed
+defaults: {decision: require}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+approvers:
+  finance: {roles: [finance]}
+rules:
+  - {id: never, tools: [refund], when: args.amount > 1000.0, then: deny, because: too large for anybody}
+  - {id: large, tools: [refund], when: args.amount > 100.0, then: require, approvers: [{group: finance, quorum: 1}]}
+)");
+    const RequestPtr request = propose(refund(50));
+    const auto change = [&](double amount) {
+        DecideCall call{request->id, command(DecisionKind::modify), person("ann"), {}, start + 1};
+        call.command.replacement.text = fmt::format(R"({{"amount":{},"currency":"EUR"}})", amount);
+        return *decide_call(call);
+    };
+    const Decided denied = change(5000);
+    ASSERT_TRUE(denied.refusal);
+    EXPECT_EQ(denied.refusal->code, ErrorCode::refused);
+    EXPECT_NE(denied.refusal->message.find("too large for anybody"), std::string::npos);
+    EXPECT_EQ(load(request->id)->state, State::pending);
+
+    const Decided held = change(500);
+    ASSERT_FALSE(held.refusal) << held.refusal->message;
+    EXPECT_EQ(held.request->state, State::pending) << "finance has to see it now";
+}
+
+TEST_F(Policies, G7_reported_usage_fills_the_budget_of_the_session) {
+    load_policy(R"(
+holdpoint: 1
+policy: budget
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  search: {risk: low, read_only: true}
+gates:
+  money: {type: budget_based, cost_above: 5.0, window: session}
+)");
+    core::Proposal proposal =
+        core::test::proposal(core::Kind::action, R"({"tool":"search","arguments":{}})");
+    proposal.session = "s-1";
+    const RequestPtr first = propose(proposal);
+    ASSERT_EQ(first->outcome, Outcome::allowed);
+    core::Report done;
+    done.is_success = true;
+    const Result<Decided> reported = run([&](store::Transaction& tx) {
+        return report(tx, *in_force(), first->id, done, {.cost = 6, .tokens = 100}, agent(),
+                      start + 1);
+    });
+    ASSERT_TRUE(reported && !reported->refusal);
+    EXPECT_EQ(propose(proposal, start + 2)->state, State::pending) << "6 of 5 are spent";
+    proposal.session = "s-2";
+    EXPECT_EQ(propose(proposal, start + 3)->outcome, Outcome::allowed) << "another session";
+}
+
+TEST_F(Policies, D9_critical_risk_asks_for_the_code_that_stands_with_the_request) {
+    load_policy(R"(
+holdpoint: 1
+policy: critical
+defaults: {decision: require}
+tools:
+  drop: {risk: critical, destructive: true}
+)");
+    const RequestPtr request =
+        propose(core::test::proposal(core::Kind::action, R"({"tool":"drop","arguments":{}})"));
+    ASSERT_TRUE(request->requirement.confirm_required);
+    DecideCall call{request->id, command(DecisionKind::approve), person("ann"), {}, start + 1};
+    const Result<Decided> refused = decide_call(call);
+    ASSERT_TRUE(refused->refusal);
+    EXPECT_EQ(refused->refusal->field, "confirm");
+    call.command.confirm = core::confirmation_code(request->digest);
+    EXPECT_EQ(call.command.confirm.size(), 6U);
+    EXPECT_EQ(decide_call(call)->request->outcome, Outcome::approved);
+}
+
+TEST_F(Policies, P6_the_version_of_the_policy_stands_in_the_verdict) {
+    load_policy(counted);
+    EXPECT_EQ(propose(refund(1))->verdict.policy, in_force()->version);
+}
+
+}  // namespace
+}  // namespace holdpoint::service::test
