@@ -117,6 +117,98 @@ export type Proposal = {
   retries_max?: number
   requirement?: RequirementProposal
 }
+export type GrantTerms = {
+  for_s?: number | null
+  uses?: number | null
+  sum?: number | null
+  session?: boolean | null
+  words?: number | null
+}
+export type Grant = {
+  id: string
+  state: 'active' | 'expired' | 'used_up' | 'outdated' | 'ended'
+  agent: string
+  tool: string
+  session: TextOrNull
+  covers: string
+  pins: {
+    path: string
+    value: Json
+  }[]
+  bounds: {
+    path: string
+    at_most: number
+  }[]
+  command: string[] | null
+  is_prefix: boolean
+  risk_max: RiskLevel
+  uses_left: number | null
+  sum_left: number | null
+  uses: number
+  by: string
+  request: RequestId
+  policy: string
+  created_at: Time
+  expires_at: Time
+  ended_at: TimeOrNull
+  ended_by: TextOrNull
+}
+export type Grants = {
+  grants: Grant[]
+}
+export type Check = {
+  verdict: {
+    kind: 'allow' | 'hold' | 'deny'
+    rule: TextOrNull
+    gate: TextOrNull
+    risk: RiskLevel
+    because: TextOrNull
+    policy: TextOrNull
+  }
+  headline: TextOrNull
+  risk: Json
+  requirement?: Requirement
+  timeout_s?: number
+  on_timeout?: string
+}
+export type Policy = {
+  name: TextOrNull
+  version: string
+  origin: 'file' | 'store' | 'flags'
+  is_disabled: boolean
+  rules: number
+  gates: number
+  tests: number
+  warnings: {
+    line: number
+    column: number
+    message: string
+  }[]
+  text: TextOrNull
+}
+export type PolicyVersion = {
+  version: string
+  by: TextOrNull
+  at: Time
+  is_in_force: boolean
+  text?: string
+}
+export type PolicyVersions = {
+  versions: PolicyVersion[]
+}
+export type Explanation = {
+  verdict: Json
+}
+export type Backtest = Json
+export type Suggestions = {
+  suggestions: {
+    id: string
+    yaml: string
+    approvals: number
+    evidence: string[]
+    backtest: Backtest
+  }[]
+}
 export type DecisionCall = {
   decision: DecisionKind
   digest?: Digest | null
@@ -129,6 +221,8 @@ export type DecisionCall = {
   response?: ResponseProposal | null
   approved_steps?: number[] | null
   answer?: Json
+  confirm?: string | null
+  grant?: GrantTerms | null
 }
 export type DecisionOfMany = {
   id: RequestId
@@ -143,6 +237,8 @@ export type DecisionOfMany = {
   response?: ResponseProposal | null
   approved_steps?: number[] | null
   answer?: Json
+  confirm?: string | null
+  grant?: GrantTerms | null
 }
 export type DecisionResults = {
   results: ({
@@ -200,16 +296,19 @@ export type Risk = {
   consequences: string[]
   reversibility: 'fully' | 'partially' | 'irreversible' | null
   confidence: number | null
+  claimed: Json
 }
 export type Verdict = {
   kind: 'allow' | 'hold' | 'deny'
   rule: TextOrNull
   gate: TextOrNull
   because: TextOrNull
+  policy: string | null
 }
 export type Requirement = {
   lines: ({
     group: string | null
+    other_groups?: string[]
     people: string[] | null
     quorum: number
     have: number
@@ -218,7 +317,7 @@ export type Requirement = {
   reason_required: boolean
   modifiable: boolean
   exclude_requester: boolean
-  confirm: null
+  confirm: string | null
 }
 export type Vote = {
   decision: DecisionKind

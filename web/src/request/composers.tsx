@@ -259,9 +259,9 @@ export function WarnPanel({ request, what, onConfirm, onClose }: ConfirmProps) {
   )
 }
 
-/** Critical: the code of exactly this content must be typed. */
+/** The code of exactly this content must be typed: the server's where it asks for one, ours where only the risk does. */
 export function CodePanel({ request, what, onConfirm, onClose }: ConfirmProps) {
-  const code = codeOf(request.digest)
+  const code = request.requirement.confirm ?? codeOf(request.digest)
   const [typed, setTyped] = useState('')
   const field = useRef<HTMLInputElement>(null)
   const id = useId()

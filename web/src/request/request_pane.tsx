@@ -112,16 +112,17 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
         : text !== request.response?.text
   const is_valid_change = is_changed && edited.is_valid && steps.every((step) => step.action.trim()) && (request.kind !== 'response' || text.trim() !== '')
 
+  const needs_code = level === 'critical' || request.requirement.confirm !== null
   const approve = (press: { repeat: boolean }) => {
     if (!can.includes('approve') || !admits(press)) return
-    if (mode === 'confirm') return level === 'critical' ? undefined : onDecide(pending_yes.current ?? { decision: 'approve' })
+    if (mode === 'confirm') return needs_code ? undefined : onDecide(pending_yes.current ?? { decision: 'approve' })
     if (mode === 'modify' && !is_valid_change) return
     if (mode === 'read' && !hasSeen()) {
       showRest()
       return setHint('There is more to read. Approve again when you have.')
     }
     const call = yes()
-    if (level === 'critical' || level === 'high') {
+    if (needs_code || level === 'high') {
       pending_yes.current = call
       return setMode('confirm')
     }
@@ -251,8 +252,13 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
             {mode === 'escalate' && <EscalatePanel {...panel} />}
             {mode === 'abort' && <AbortPanel {...panel} />}
             {mode === 'confirm' &&
-              (level === 'critical' ? (
-                <CodePanel request={request} what={`${labels.yes} now`} onConfirm={() => onDecide(pending_yes.current!)} onClose={leave} />
+              (needs_code ? (
+                <CodePanel
+                  request={request}
+                  what={`${labels.yes} now`}
+                  onConfirm={() => onDecide({ ...pending_yes.current!, confirm: request.requirement.confirm })}
+                  onClose={leave}
+                />
               ) : (
                 <WarnPanel request={request} what={`${labels.yes} now`} onConfirm={() => admits({ repeat: false }) && onDecide(pending_yes.current!)} onClose={leave} />
               ))}
