@@ -37,13 +37,13 @@ void check_path(std::string_view text, const match::PathContext& context) {
     // What was short enough may have become too long with its folder in front.
     if (again) HOLDPOINT_ASSERT(again->text == path->text);
 
-    const auto is_under = match::path_under(text, "/work/app", context);
+    const auto is_under = match::path_under(text, "/srv/app", context);
     if (is_under && *is_under) {
-        HOLDPOINT_ASSERT(path->text == "/work/app" || path->text.starts_with("/work/app/"));
+        HOLDPOINT_ASSERT(path->text == "/srv/app" || path->text.starts_with("/srv/app/"));
     }
-    const auto pattern = *match::PathPattern::compile("/work/app/src/**", context);
+    const auto pattern = *match::PathPattern::compile("/srv/app/src/**", context);
     if (pattern.covers(*path))
-        HOLDPOINT_ASSERT(path->text.starts_with("/work/app/src/") && pattern.finds(*path));
+        HOLDPOINT_ASSERT(path->text.starts_with("/srv/app/src/") && pattern.finds(*path));
 }
 
 void check_url(std::string_view text) {
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view second = all.substr(std::min(end + 1, all.size()));
 
     check_path(first, {});
-    check_path(first, {.working_directory = "/work/app", .home = "/home/ann"});
+    check_path(first, {.working_directory = "/srv/app", .home = "/home/ann"});
     check_url(first);
     check_glob(first, second);
     if (const auto pattern = match::HostPattern::compile(first))

@@ -7,7 +7,7 @@
 namespace holdpoint::policy::match {
 namespace {
 
-const PathContext in_app{.working_directory = "/work/app", .home = "/home/ann"};
+const PathContext in_app{.working_directory = "/srv/app", .home = "/home/ann"};
 
 std::string normal(std::string_view path, const PathContext& context = {}) {
     const Result<NormalPath> result = normalise_path(path, context);
@@ -26,13 +26,13 @@ TEST(Path, is_normalised_by_its_text) {
         const char* alone;
         const char* in_app;
     } cases[] = {
-        {"a", "a", "/work/app/a"},
-        {".", ".", "/work/app"},
-        {"./a/./b/", "a/b", "/work/app/a/b"},
-        {"a//b///c", "a/b/c", "/work/app/a/b/c"},
-        {"a/../b", "b", "/work/app/b"},
+        {"a", "a", "/srv/app/a"},
+        {".", ".", "/srv/app"},
+        {"./a/./b/", "a/b", "/srv/app/a/b"},
+        {"a//b///c", "a/b/c", "/srv/app/a/b/c"},
+        {"a/../b", "b", "/srv/app/b"},
         {"a/b/../../..", "..", "/work"},
-        {"src/../../etc/passwd", "../etc/passwd", "/work/etc/passwd"},
+        {"src/../../etc/passwd", "../etc/passwd", "/srv/etc/passwd"},
         {"../../../..", "../../../..", "/"},
         {"/", "/", "/"},
         {"//", "/", "/"},
@@ -43,8 +43,8 @@ TEST(Path, is_normalised_by_its_text) {
         {"~", "~", "/home/ann"},
         {"~/.ssh/x", "~/.ssh/x", "/home/ann/.ssh/x"},
         {"~/../bob", "~/../bob", "/home/bob"},
-        {"a/~", "a/~", "/work/app/a/~"},
-        {"..a/b", "..a/b", "/work/app/..a/b"},
+        {"a/~", "a/~", "/srv/app/a/~"},
+        {"..a/b", "..a/b", "/srv/app/..a/b"},
     };
     for (const auto& c : cases) {
         EXPECT_EQ(normal(c.path), c.alone) << c.path;
@@ -91,8 +91,8 @@ TEST(Path, under_a_folder_means_under_it) {
         {"src/../x", "src", "no"},
         {"src/../src/x", "src", "yes"},
         {"src/../../etc/passwd", "src", "no"},
-        {"/work/app/src/x", "src", "yes"},
-        {"/work/app/../app/src/x", "/work/app", "yes"},
+        {"/srv/app/src/x", "src", "yes"},
+        {"/srv/app/../app/src/x", "/srv/app", "yes"},
         {"/etc/passwd", "/", "yes"},
         {"~/.ssh/id", "/home/ann", "yes"},
         {"~/../bob/x", "~", "no"},
@@ -107,7 +107,7 @@ TEST(Path, under_a_folder_means_under_it) {
 
 TEST(Path, relative_and_absolute_are_compared_only_with_a_working_directory) {
     EXPECT_EQ(under("src/x", "/work", {}), "refused");
-    EXPECT_EQ(under("/work/x", "work", {}), "refused");
+    EXPECT_EQ(under("/srv/x", "work", {}), "refused");
     EXPECT_EQ(under("src/x", "src", {}), "yes");
     EXPECT_EQ(under("../src/x", ".", {}), "no");
     EXPECT_EQ(under("src/x", ".", {}), "yes");
@@ -137,7 +137,7 @@ TEST(PathPatterns, P2_allowing_is_strict_and_denying_is_not) {
         bool finds;
     } cases[] = {
         {"below", "src/**", "src/main.cc", true, true},
-        {"by the absolute path", "src/**", "/work/app/src/main.cc", true, true},
+        {"by the absolute path", "src/**", "/srv/app/src/main.cc", true, true},
         {"out of it", "src/**", "src/../../etc/passwd", false, false},
         {"beside it", "src/**", "srcs/x", false, false},
         {"dotenv", "**/.env", "app/.env", true, true},
@@ -164,7 +164,7 @@ TEST(PathPatterns, P2_without_a_context_nothing_above_is_covered) {
     EXPECT_TRUE(ask("src/**", "src/a", {}).covers);
     EXPECT_FALSE(ask("**/x", "../x", {}).covers);
     EXPECT_TRUE(ask("**/x", "../x", {}).finds);
-    EXPECT_FALSE(ask("src/**", "/work/app/src/a", {}).covers);
+    EXPECT_FALSE(ask("src/**", "/srv/app/src/a", {}).covers);
     EXPECT_TRUE(ask("~/.ssh/**", "~/.ssh/id", {}).covers);
     EXPECT_TRUE(ask("~/.ssh/**", "/home/bob/.ssh/id", {}).finds);
     EXPECT_FALSE(ask("**", "~/../x", {}).covers);
