@@ -31,7 +31,7 @@ TEST(Path, is_normalised_by_its_text) {
         {"./a/./b/", "a/b", "/srv/app/a/b"},
         {"a//b///c", "a/b/c", "/srv/app/a/b/c"},
         {"a/../b", "b", "/srv/app/b"},
-        {"a/b/../../..", "..", "/work"},
+        {"a/b/../../..", "..", "/srv"},
         {"src/../../etc/passwd", "../etc/passwd", "/srv/etc/passwd"},
         {"../../../..", "../../../..", "/"},
         {"/", "/", "/"},
@@ -74,7 +74,7 @@ TEST(Path, what_names_two_files_to_two_readers_is_refused) {
     };
     for (const auto& c : cases) {
         EXPECT_EQ(normal(c.path, in_app), "refused") << c.title;
-        EXPECT_EQ(under(c.path, "/work"), "refused") << c.title;
+        EXPECT_EQ(under(c.path, "/srv"), "refused") << c.title;
     }
 }
 
@@ -106,8 +106,8 @@ TEST(Path, under_a_folder_means_under_it) {
 }
 
 TEST(Path, relative_and_absolute_are_compared_only_with_a_working_directory) {
-    EXPECT_EQ(under("src/x", "/work", {}), "refused");
-    EXPECT_EQ(under("/srv/x", "work", {}), "refused");
+    EXPECT_EQ(under("src/x", "/srv", {}), "refused");
+    EXPECT_EQ(under("/srv/x", "srv", {}), "refused");
     EXPECT_EQ(under("src/x", "src", {}), "yes");
     EXPECT_EQ(under("../src/x", ".", {}), "no");
     EXPECT_EQ(under("src/x", ".", {}), "yes");
