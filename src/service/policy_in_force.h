@@ -1,7 +1,7 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "policy/policy.h"
@@ -19,11 +19,19 @@ class PolicyInForce {
 
     explicit PolicyInForce(Pointer policy) : policy_(std::move(policy)) {}
 
-    Pointer current() const { return policy_.load(); }
-    void replace(Pointer policy) { policy_.store(std::move(policy)); }
+    Pointer current() const {
+        const std::lock_guard lock(mutex_);
+        return policy_;
+    }
+    void replace(Pointer policy) {
+        const std::lock_guard lock(mutex_);
+        policy_.swap(policy);
+    }
 
   private:
-    std::atomic<Pointer> policy_;
+    // Not std::atomic<shared_ptr>: that of libstdc++ 12 lets go of its lock without ordering.
+    mutable std::mutex mutex_;
+    Pointer policy_;  // guarded by mutex_
 };
 
 }  // namespace holdpoint::service
