@@ -34,7 +34,7 @@ test:
 	@$(SETUP) build test
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
 	@ninja -C $(BUILD)
-	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error $(CTEST_FLAGS)
+	@AGAIN='$(AGAIN)' CTEST_FLAGS='$(CTEST_FLAGS)' tools/test $(BUILD)
 
 # The unit and HTTP tests under address+undefined sanitizers; those with threads under thread too.
 ASAN_TESTS := base_test core_test yaml_test match_test shell_test cel_test policy_test store_test sqlite_test fault_vfs_test service_test notify_test http_test api_test
