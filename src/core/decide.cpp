@@ -233,7 +233,9 @@ Result<Step> answer(Request request, const DecisionCommand& command, const Actor
 
 Result<Step> escalate(Request request, const DecisionCommand& command, const Actor& person,
                       Timestamp now) {
-    if (Result<void> ok = redirect(request.requirement, command.target); !ok) return ok.error();
+    // Finance may pass on what finance was asked, not what legal was.
+    if (Result<void> ok = redirect(request.requirement, command.target, person); !ok)
+        return ok.error();
     const Decision decision = record(command, person, request, now);
     Step step;
     step.request = std::move(request);
