@@ -251,6 +251,32 @@ gates:
     EXPECT_EQ(propose(proposal, start + 3)->outcome, Outcome::allowed) << "another session";
 }
 
+TEST_F(Policies, G7_the_same_report_again_is_no_second_expense) {
+    load_policy(R"(
+holdpoint: 1
+policy: budget
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  search: {risk: low, read_only: true}
+gates:
+  money: {type: budget_based, cost_above: 5.0, window: session}
+)");
+    core::Proposal proposal =
+        core::test::proposal(core::Kind::action, R"({"tool":"search","arguments":{}})");
+    proposal.session = "s-1";
+    const RequestPtr first = propose(proposal);
+    core::Report done;
+    done.is_success = true;
+    for (int times = 0; times < 3; ++times) {
+        const Result<Decided> reported = run([&](store::Transaction& tx) {
+            return report(tx, *in_force(), first->id, done, {.cost = 2, .tokens = 1}, agent(),
+                          start + 1);
+        });
+        ASSERT_TRUE(reported && !reported->refusal);
+    }
+    EXPECT_EQ(propose(proposal, start + 2)->outcome, Outcome::allowed) << "2 of 5 are spent";
+}
+
 TEST_F(Policies, D9_critical_risk_asks_for_the_code_that_stands_with_the_request) {
     load_policy(R"(
 holdpoint: 1
