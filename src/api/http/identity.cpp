@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "api/auth/address.h"
 #include "api/http/answers.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
@@ -323,7 +324,7 @@ void Api::open_session(const CallPtr& call, service::Authenticated found,
 void Api::sign_in(const CallPtr& call) {
     if (!has_no_query(call)) return;
     // Counted apart from wrong keys: an agent on the same host must not lock people out.
-    const std::string counted_as = "sign-in " + call->request.peer;
+    const std::string counted_as = "sign-in " + auth::network_of(call->request.peer);
     if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     // A page elsewhere must not sign somebody in as somebody else.
