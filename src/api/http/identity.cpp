@@ -240,6 +240,11 @@ void Api::set_password(const CallPtr& call) {
             call, {ErrorCode::permission_denied, "only an admin sets somebody else's password"});
     // Whoever finds an open browser or a key must not be able to lock its owner out.
     const bool must_prove = is_own && (call->caller.is_cookie || call->caller.role != Role::admin);
+    // Nor to find out the password by trying.
+    if (current)
+        if (const std::optional<int> wait = sign_ins_.take(name, call->now.ms))
+            return respond_error(call, {ErrorCode::rate_limited,
+                                        "too many passwords tried for this user", "", *wait});
 
     auto on_user = [this, call, name, password, current, must_prove](Result<Principal> user) {
         if (!user) return respond_error(call, user.error());
@@ -384,10 +389,8 @@ void Api::sign_in_with_password(
             if (!*is_right)
                 return done(Error{ErrorCode::unauthenticated, "the name or the password is wrong"});
             session.principal = user->id;
-            auto save = [session,
-                         user = *user](store::Transaction& tx) -> Result<service::Authenticated> {
-                if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
-                return service::Authenticated{user, session.expires_at, session.csrf};
+            auto save = [session, hash = user->password_hash](store::Transaction& tx) {
+                return service::open_session(tx, session, hash);
             };
             store_.run(std::move(save), std::move(done));
         };
