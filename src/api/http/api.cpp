@@ -243,4 +243,10 @@ void Api::identity_changed() {
     streams_.recheck(authenticator_);
 }
 
+void Api::identity_ended(const PrincipalId& whose) {
+    identity_changed();
+    // They ask again, and are judged by the credential they then have.
+    polls_.send_back(whose);
+}
+
 }  // namespace holdpoint::api

@@ -174,7 +174,7 @@ void Api::revoke_key(const CallPtr& call) {
                    store::Transaction& tx) { return service::revoke_key(tx, id, now); },
                [this, call](Result<service::KeyEntry> revoked) {
                    if (!revoked) return respond_error(call, revoked.error());
-                   identity_changed();
+                   identity_ended(revoked->principal.id);
                    spdlog::info("key {} of `{}` revoked by `{}`", revoked->key.id.text(),
                                 revoked->principal.name, call->caller.actor.name);
                    respond_json(call, key_json(revoked->key, revoked->principal));
@@ -273,7 +273,7 @@ void Api::set_password(const CallPtr& call) {
                         return service::set_password(tx, name, hash);
                     },
                     [this, call](Result<Principal> saved) {
-                        if (saved) identity_changed();
+                        if (saved) identity_ended(saved->id);
                         respond_user(call, saved);
                     });
             });
@@ -290,7 +290,7 @@ void Api::set_user_disabled(const CallPtr& call, bool is_disabled) {
     store_.run([name = call->id, is_disabled](
                    store::Transaction& tx) { return service::set_disabled(tx, name, is_disabled); },
                [this, call](Result<Principal> user) {
-                   if (user) identity_changed();
+                   if (user) identity_ended(user->id);
                    respond_user(call, user);
                });
 }
@@ -417,7 +417,7 @@ void Api::sign_out(const CallPtr& call) {
         [hash = call->caller.credential](store::Transaction& tx) { return tx.drop_session(hash); },
         [this, call](Result<void> dropped) {
             if (!dropped) return respond_error(call, dropped.error());
-            identity_changed();
+            identity_ended(call->caller.actor.id);
             http::Response response;
             response.body = "{}";
             response.headers.emplace_back("Set-Cookie", cookie(call->request.is_tls, "", 0));
