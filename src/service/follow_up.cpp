@@ -45,10 +45,14 @@ Result<Decided> extend(store::Transaction& tx, const policy::Policy& policy, con
 Result<Decided> report(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
                        const core::Report& report, const Usage& usage, const core::Actor& agent,
                        Timestamp now) {
-    Result<Decided> reported = change(
-        tx, policy, id, agent, now,
-        [&](const core::Request& request) { return core::report(request, report, agent, now); });
-    if (!reported || reported->refusal) return reported;
+    bool was_reported = false;
+    Result<Decided> reported =
+        change(tx, policy, id, agent, now, [&](const core::Request& request) {
+            was_reported = request.report.has_value();
+            return core::report(request, report, agent, now);
+        });
+    // A report that comes again, after an answer that was lost, used nothing more.
+    if (!reported || reported->refusal || was_reported) return reported;
     if (Result<void> ok = count_usage(tx, *reported->request, usage, now); !ok) return ok.error();
     return reported;
 }

@@ -47,7 +47,7 @@ Result<core::Step> open_one(store::Transaction& tx, const policy::Policy& policy
     Result<core::Step> step = core::open(
         proposal, judgement->verdict, {call.ids[at], call.batch, call.agent, call.owner, call.now});
     if (!step || !step->request.is_released) return step;
-    if (Result<void> ok = count_allowed(tx, *judgement, call.agent.id, call.now); !ok)
+    if (Result<void> ok = count_allowed(tx, *judgement, step->request, call.now); !ok)
         return ok.error();
     return step;
 }
