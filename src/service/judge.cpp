@@ -261,7 +261,10 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
 std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::Proposal& proposal,
                                      const Proposer& proposer, double draw, Timestamp now) {
     const bool has_roles = !proposal.user.empty() && proposal.user == proposer.owner;
-    if (has_roles) return std::nullopt;
+    // An embedder's own code runs where it always did: inside the transaction, on one thread.
+    const bool has_guests =
+        !policy.extensions.gates.empty() || !policy.extensions.assessors.empty();
+    if (has_roles || has_guests) return std::nullopt;
     const Result<policy::Call> call = policy::make_call(proposal, caller_of(proposer, {}, now));
     if (!call) return std::nullopt;
     const policy::Needs needs = policy::needs(policy, *call, workspace());
