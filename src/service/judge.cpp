@@ -317,7 +317,10 @@ std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::P
                                      const Proposer& proposer, double draw, Timestamp now) {
     const policy::Caller caller = caller_of(proposer, proposal, now);
     const bool has_roles = caller.are_roles_known && !proposer.owner.empty();
-    if (has_roles) return std::nullopt;
+    // An embedder's own code runs where it always did: inside the transaction, on one thread.
+    const bool has_guests =
+        !policy.extensions.gates.empty() || !policy.extensions.assessors.empty();
+    if (has_roles || has_guests) return std::nullopt;
     const Result<policy::Call> call = policy::make_call(proposal, caller);
     if (!call) return std::nullopt;
     const policy::Needs needs = policy::needs(policy, *call, workspace());
