@@ -23,7 +23,7 @@ NAMES = {
 
 def measure(bench):
     found = bench.run_json([bench.program("policy_bench"), "--benchmark_format=json",
-                            f"--benchmark_repetitions={bench.runs}", "--benchmark_min_time=0.2"], 120)
+                            f"--benchmark_repetitions={bench.runs}", "--benchmark_min_time=0.1"], 300)
     for entry in found["benchmarks"]:
         if entry["run_type"] != "iteration":
             continue
