@@ -13,6 +13,7 @@
 #include "notify/log_channel.h"
 #include "policy/compile.h"
 #include "server/admin_key.h"
+#include "server/embedded_site.h"
 #include "server/policy_file.h"
 #include "service/expire.h"
 #include "service/identity.h"
@@ -98,6 +99,10 @@ Result<Started> Running::start() {
     raise_descriptor_limit();
     std::signal(SIGPIPE, SIG_IGN);
     if (Result<void> ok = prepare_data_directory(config_.data); !ok) return ok.error();
+    if (Result<void> ok =
+            check_store_is_there(config_.data + "/holdpoint.db", config_.data + "/admin.key");
+        !ok)
+        return ok.error();
     if (Result<void> ok = open_store(); !ok) return ok.error();
     if (Result<void> ok = start_clock(); !ok) return ok.error();
     if (Result<void> ok = load_policy(); !ok) return ok.error();
@@ -123,6 +128,7 @@ Result<Started> Running::start() {
     api::ApiOptions options = config_.api;
     options.base_url = started.url;
     options.is_behind_proxy = config_.is_behind_proxy;
+    options.site = &embedded_site();
     started_ms_ = steady_ms();
     api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload, options);
     api_->set_policy_source(policy_source_);

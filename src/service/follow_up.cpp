@@ -45,14 +45,14 @@ Result<Decided> extend(store::Transaction& tx, const policy::Policy& policy, con
 Result<Decided> report(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
                        const core::Report& report, const Usage& usage, const core::Actor& agent,
                        Timestamp now) {
-    bool was_reported = false;
+    bool is_first = false;
     Result<Decided> reported =
         change(tx, policy, id, agent, now, [&](const core::Request& request) {
-            was_reported = request.report.has_value();
+            is_first = !request.report;
             return core::report(request, report, agent, now);
         });
-    // A report that comes again, after an answer that was lost, used nothing more.
-    if (!reported || reported->refusal || was_reported) return reported;
+    // The same report again is an answer that got lost, not a second expense.
+    if (!reported || reported->refusal || !is_first) return reported;
     if (Result<void> ok = count_usage(tx, *reported->request, usage, now); !ok) return ok.error();
     return reported;
 }

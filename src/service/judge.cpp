@@ -134,12 +134,8 @@ Result<void> replace_estimate(store::Transaction& tx, const core::Request& reque
     return return_cost(tx, budgets, counted - really, reserved->at, now);
 }
 
-/// Fills in the roles of the person the agent works for. Whom a proposal names is the agent's word:
-/// roles are known only of the person responsible for its key, who also counts where it names
-/// nobody. Of anybody else they are not known, which is not the same as none.
-Result<void> add_roles(store::Transaction& tx, const core::Proposal& proposal,
-                       const std::string& owner, policy::Caller& caller) {
-    caller.are_roles_known = proposal.user.empty() || proposal.user == owner;
+/// Fills in the roles of the person the agent works for, where they are known.
+Result<void> add_roles(store::Transaction& tx, const std::string& owner, policy::Caller& caller) {
     if (!caller.are_roles_known || owner.empty()) return {};
     const Result<std::optional<store::Principal>> person = tx.find_principal(owner);
     if (!person) return person.error();
@@ -193,7 +189,7 @@ Result<policy::StateView> load_state(store::Transaction& tx, const policy::Polic
     return state;
 }
 
-/// Of the store's thread; it has one at a time.
+/// Each thread has one judgement at a time.
 policy::Workspace& workspace() {
     static thread_local policy::Workspace one;
     return one;
@@ -256,14 +252,23 @@ void demand(core::Requirement& requirement, const core::Requirement& asked) {
     requirement.confirm_required = requirement.confirm_required || asked.confirm_required;
 }
 
-Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
-                             const core::Proposal& proposal, const Proposer& proposer, double draw,
-                             Trace trace, Timestamp now) {
+policy::Caller caller_of(const Proposer& proposer, const core::Proposal& proposal, Timestamp now) {
     policy::Caller caller;
     caller.agent = proposer.agent.name;
     if (!proposer.agent.groups.empty()) caller.role = proposer.agent.groups.front();
     caller.now = now;
-    if (Result<void> ok = add_roles(tx, proposal, proposer.owner, caller); !ok) return ok.error();
+    // Whom a proposal names is the agent's word: roles are known only of the person responsible for
+    // its key, who also counts where it names nobody. Of anybody else they are not known, which is
+    // not the same as none.
+    caller.are_roles_known = proposal.user.empty() || proposal.user == proposer.owner;
+    return caller;
+}
+
+Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
+                             const core::Proposal& proposal, const Proposer& proposer, double draw,
+                             Trace trace, Timestamp now) {
+    policy::Caller caller = caller_of(proposer, proposal, now);
+    if (Result<void> ok = add_roles(tx, proposer.owner, caller); !ok) return ok.error();
     Result<policy::Call> call = policy::make_call(proposal, caller);
     if (!call) return call.error();
 
@@ -306,6 +311,27 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
                         const core::Proposal& proposal, const Proposer& proposer, double draw,
                         Timestamp now) {
     return judge_with(tx, policy, proposal, proposer, draw, Trace::leave, now);
+}
+
+std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::Proposal& proposal,
+                                     const Proposer& proposer, double draw, Timestamp now) {
+    const policy::Caller caller = caller_of(proposer, proposal, now);
+    const bool has_roles = caller.are_roles_known && !proposer.owner.empty();
+    // An embedder's own code runs where it always did: inside the transaction, on one thread.
+    const bool has_guests =
+        !policy.extensions.gates.empty() || !policy.extensions.assessors.empty();
+    if (has_roles || has_guests) return std::nullopt;
+    const Result<policy::Call> call = policy::make_call(proposal, caller);
+    if (!call) return std::nullopt;
+    const policy::Needs needs = policy::needs(policy, *call, workspace());
+    const bool needs_store = !needs.counters.empty() || needs.wants_costs || needs.wants_grants ||
+                             !needs.trust_key.empty();
+    if (needs_store) return std::nullopt;
+    policy::StateView state;
+    state.counters.resize(policy.file.counters.size());
+    state.draw = draw;
+    const policy::Verdict verdict = policy::evaluate(policy, *call, state, workspace());
+    return policy::to_core(policy, *call, verdict, proposal);
 }
 
 Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,

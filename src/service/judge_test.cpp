@@ -462,6 +462,25 @@ tools:
     EXPECT_EQ(decide_call(call)->request->outcome, Outcome::approved);
 }
 
+TEST_F(Policies, X4_what_the_door_took_is_judged_and_changed_whatever_its_size) {
+    load_policy("holdpoint: 1\npolicy: plain\ndefaults: {decision: require}\n");
+    std::string large = "{";
+    for (int i = 0; i < 8; ++i)
+        large +=
+            (i ? ",\"k" : "\"k") + std::to_string(i) + "\":\"" + std::string(50'000, 'x') + '"';
+    large += '}';
+    core::Proposal proposal =
+        core::test::proposal(core::Kind::action, R"({"tool":"write","arguments":{}})");
+    proposal.subject.text = R"({"arguments":)" + large + R"(,"tool":"write","type":"tool_call"})";
+    const RequestPtr request = propose(proposal);
+    ASSERT_EQ(request->state, State::pending);
+    DecideCall call{request->id, command(DecisionKind::modify), person("ann"), {}, start + 1};
+    call.command.replacement.text = large.substr(0, large.size() - 1) + R"(,"z":1})";
+    const Result<Decided> decided = decide_call(call);
+    ASSERT_TRUE(decided && !decided->refusal);
+    EXPECT_EQ(decided->request->proposed.text, large);
+}
+
 TEST_F(Policies, P6_the_version_of_the_policy_stands_in_the_verdict) {
     load_policy(counted);
     EXPECT_EQ(propose(refund(1))->verdict.policy, in_force()->version);
