@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "policy/builder.h"
 #include "service/expire.h"
 #include "service/follow_up.h"
 #include "service/read.h"
@@ -79,9 +80,6 @@ TEST_F(Requests, a_tool_that_is_new_to_the_agent_is_judged_inside) {
 }
 
 TEST_F(Requests, only_what_depends_on_nothing_stored_is_foreseen) {
-    core::Proposal of_the_owner = proposal();
-    of_the_owner.user = "olga";
-    EXPECT_FALSE(foresee(*in_force(), call_with({of_the_owner})).at(0)) << "her roles are stored";
     core::Proposal escalating = proposal();
     escalating.escalate_to = "ann";
     EXPECT_FALSE(foresee(*in_force(), call_with({escalating})).at(0)) << "so are people";
@@ -101,6 +99,10 @@ TEST_F(Requests, only_what_depends_on_nothing_stored_is_foreseen) {
                                                           R"({"tool":"refund","arguments":{}})")}))
                      .at(0))
         << "counters are stored";
+    const auto guests =
+        policy::Builder("p").assessor([](const policy::Call&, policy::Assessment&) {}).build();
+    ASSERT_TRUE(guests);
+    EXPECT_FALSE(foresee(**guests, call_with({proposal()})).at(0)) << "code that is not ours";
 }
 
 TEST_F(Requests, the_same_key_and_body_give_the_same_request) {
