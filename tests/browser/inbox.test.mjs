@@ -65,7 +65,14 @@ test('U2 three quick taps decide once', async () => {
   await distinct(5)
   await eventually('all are there', async () => (await ids()).length === 5)
   await page.waitForTimeout(600)
-  for (let i = 0; i < 3; ++i) await page.keyboard.press('a')
+  // From inside the page, 60 ms apart: on a busy machine presses from outside come slower than any finger.
+  await page.evaluate(async () => {
+    for (let i = 0; i < 3; ++i) {
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true, cancelable: true }))
+      await new Promise((resolve) => setTimeout(resolve, 60))
+    }
+  })
+  await eventually('one is decided', async () => (await pending()) <= 4)
   await pause(300)
   assert.equal(await pending(), 4)
 })
