@@ -24,7 +24,7 @@ target_compile_definitions(holdpoint_options INTERFACE
   HOLDPOINT_VERSION="${PROJECT_VERSION}")
 target_compile_options(holdpoint_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough
-  -fstack-protector-strong -D_GLIBCXX_ASSERTIONS)
+  -fstack-protector-strong -D_GLIBCXX_ASSERTIONS -pthread)
 if(CMAKE_BUILD_TYPE MATCHES "Rel")
   # It wants an optimised build, which the tests' own sources are not.
   target_compile_options(holdpoint_options INTERFACE
@@ -43,11 +43,39 @@ if(HOLDPOINT_FUZZ)
   target_compile_options(holdpoint_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# Half of a compilation is reading the same large headers again. Sources still include what they use: lint reads them
+# without this.
+option(HOLDPOINT_PCH "read the large headers once" ON)
+if(HOLDPOINT_PCH)
+  foreach(kind library test)
+    if(kind STREQUAL "test" AND NOT HOLDPOINT_TESTS)
+      continue()
+    endif()
+    file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/pch/${kind}.cpp CONTENT "")
+    add_library(holdpoint_pch_${kind} OBJECT ${CMAKE_BINARY_DIR}/pch/${kind}.cpp)
+    target_link_libraries(holdpoint_pch_${kind} PRIVATE holdpoint_options Boost::json fmt::fmt)
+    # A time inside would make it another file each time, and the compiler's cache useless.
+    target_compile_options(holdpoint_pch_${kind} PRIVATE -Xclang -fno-pch-timestamp)
+    target_precompile_headers(holdpoint_pch_${kind} PRIVATE
+      <algorithm> <array> <chrono> <cstdint> <expected> <functional> <map> <memory> <optional> <ranges> <span>
+      <string> <string_view> <unordered_map> <utility> <variant> <vector> <boost/json.hpp> <fmt/format.h>)
+  endforeach()
+  if(HOLDPOINT_TESTS)
+    set_target_properties(holdpoint_pch_test PROPERTIES HOLDPOINT_QUICK_BUILD ON)
+    target_compile_options(holdpoint_pch_test PRIVATE -O0)
+    target_link_libraries(holdpoint_pch_test PRIVATE GTest::gmock)
+    target_precompile_headers(holdpoint_pch_test PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+endif()
+
 # One library per folder: holdpoint_folder(core LINK holdpoint_base SOURCES open.cpp decide.cpp)
 function(holdpoint_folder name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(holdpoint_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(holdpoint_${name} PUBLIC holdpoint_options ${ARG_LINK})
+  if(HOLDPOINT_PCH)
+    target_precompile_headers(holdpoint_${name} REUSE_FROM holdpoint_pch_library)
+  endif()
 endfunction()
 
 # Unit tests sit beside the code: holdpoint_test(core LINK ... SOURCES open_test.cpp)
@@ -63,7 +91,10 @@ function(holdpoint_test name)
   target_compile_options(${name}_test PRIVATE -O0)
   set(tries_many ${ARG_SOURCES})
   list(FILTER tries_many INCLUDE REGEX "property_test")
-  set_source_files_properties(${tries_many} PROPERTIES COMPILE_OPTIONS -O2)
+  set_source_files_properties(${tries_many} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
+  if(HOLDPOINT_PCH)
+    target_precompile_headers(${name}_test REUSE_FROM holdpoint_pch_test)
+  endif()
   gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
 

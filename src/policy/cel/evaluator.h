@@ -41,6 +41,12 @@ class Evaluator {
             --steps_;
             return constants_[at.a];
         }
+        if constexpr (!Traced) {
+            if (at.op == Op::slot && !slot(at.a).is_absent()) {
+                --steps_;
+                return slots_[at.a].at_node(static_cast<std::uint16_t>(node));
+            }
+        }
         if (at.op == Op::slot_field) {
             --steps_;
             return slot_field(node);
