@@ -135,6 +135,13 @@ class ApiTest : public testing::Test {
         TestClient client(port_);
         return client.request(method, target, body, headers(key, std::move(more)));
     }
+    /// Sends a proposal that waits for its own outcome, and does not wait here.
+    void propose_and_wait(TestClient& agent) {
+        const std::string body = R"({"session":"s","action":{"tool":"refund"}})";
+        agent.send("POST /v1/requests?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                   agent_ + "\r\nContent-Type: application/json\r\nContent-Length: " +
+                   std::to_string(body.size()) + "\r\n\r\n" + body);
+    }
     ClientResponse get(const std::string& key, std::string_view target) {
         return call(key, "GET", target);
     }
@@ -208,10 +215,7 @@ TEST_F(ApiTest, S1_the_full_loop_propose_wait_decide_woken) {
 
 TEST_F(ApiTest, S1_a_proposal_may_wait_for_its_own_outcome) {
     TestClient agent(port_);
-    const std::string body = R"({"session":"s","action":{"tool":"refund"}})";
-    agent.send("POST /v1/requests?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + agent_ +
-               "\r\nContent-Type: application/json\r\nContent-Length: " +
-               std::to_string(body.size()) + "\r\n\r\n" + body);
+    propose_and_wait(agent);
     ASSERT_TRUE(eventually([this] { return api_->waiters() == 1; }));
     const ClientResponse list = get(ann_, "/v1/requests?session=s");
     const std::string id(parsed(list.body).at("requests").at(0).at("id").as_string());
@@ -493,10 +497,7 @@ TEST_F(ApiTest, X1_a_revoked_key_that_waits_does_not_get_the_release) {
 
 TEST_F(ApiTest, S1_who_waits_for_a_new_proposal_is_not_made_to_propose_it_twice) {
     TestClient agent(port_);
-    const std::string body = R"({"session":"s","action":{"tool":"refund"}})";
-    agent.send("POST /v1/requests?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + agent_ +
-               "\r\nContent-Type: application/json\r\nContent-Length: " +
-               std::to_string(body.size()) + "\r\n\r\n" + body);
+    propose_and_wait(agent);
     ASSERT_TRUE(eventually([this] { return api_->waiters() == 1; }));
     on_loop([this] { api_->stop(); });
     const ClientResponse answer = agent.read_response();
