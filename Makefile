@@ -1,6 +1,6 @@
 # `make run` starts it, `make test` proves it, `make bench` measures it; `make lint`, `make fuzz`,
 # `make sanitize` and `make crash` look deeper. Each installs what it lacks first.
-.PHONY: build run test lint fuzz fuzz-build bench sanitize crash clean help
+.PHONY: build run test lint fuzz fuzz-build bench bench-inbox screenshots sanitize crash clean help
 
 BUILD := build
 CXX := clang++-19
@@ -14,7 +14,7 @@ CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC)
 SETUP := tools/setup
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json http cli yaml cel shell match policy
+FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn
 CRASH_CYCLES ?= 5000
 
 help:
@@ -34,12 +34,12 @@ test:
 	@$(SETUP) build test
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
 	@ninja -C $(BUILD)
-	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error $(CTEST_FLAGS)
+	@AGAIN='$(AGAIN)' CTEST_FLAGS='$(CTEST_FLAGS)' tools/test $(BUILD)
 
 # The unit and HTTP tests under address+undefined sanitizers; those with threads under thread too.
 ASAN_TESTS := base_test core_test yaml_test match_test shell_test cel_test policy_test store_test sqlite_test fault_vfs_test service_test notify_test http_test api_test
 TSAN_TESTS := store_test service_test notify_test http_test api_test
-SANITIZE = $(CMAKE) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -gline-tables-only" -DHOLDPOINT_TESTS=ON
+SANITIZE = $(CMAKE) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -gline-tables-only" -DHOLDPOINT_TESTS=ON -DHOLDPOINT_WEB=OFF
 sanitize:
 	@$(SETUP) build test san
 	@echo "== address, undefined"
@@ -59,7 +59,7 @@ lint:
 
 fuzz-build:
 	@$(SETUP) build fuzz
-	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
+	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_WEB=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
 	@ninja -C build-fuzz $(FUZZ_TARGETS:%=%_fuzz)
 
 fuzz: fuzz-build
@@ -82,8 +82,23 @@ build-crash:
 bench:
 	@$(SETUP) build bench
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_BENCH=ON
-	@ninja -C $(BUILD) holdpoint load limits bare_http fill micro
+	@ninja -C $(BUILD) holdpoint load limits bare_http fill micro policy_bench
 	@bench/run $(BUILD)
+
+# Pictures of every page, light, dark and on a phone, in build/screenshots; those of the documents are renewed.
+screenshots:
+	@$(MAKE) --no-print-directory build
+	@$(SETUP) shots
+	@HOLDPOINT_BIN=$(CURDIR)/$(BUILD)/holdpoint HOLDPOINT_WEB_URL=server tools/with_node node tests/browser/screenshots.mjs $(BUILD)/screenshots
+	@tools/shrink_images $(BUILD)/screenshots docs/images
+
+# Lighthouse on every page, and key presses with 10,000 waiting; writes bench/INBOX.md.
+bench-inbox:
+	@$(MAKE) --no-print-directory build
+	@$(SETUP) shots
+	@cd bench/inbox && { cmp -s package-lock.json node_modules/.lock || \
+	    { ../../tools/with_node npm ci --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.lock; }; }
+	@HOLDPOINT_BIN=$(CURDIR)/$(BUILD)/holdpoint tools/with_node node bench/inbox/measure.mjs bench/INBOX.md
 
 clean:
 	rm -rf build build-*

@@ -118,6 +118,8 @@ class Spec:
                 found += [f"{name} {status}: header {header}: {error}"
                           for error in self.validator.errors(value, rule["schema"])]
         content = response.get("content", {})
+        if not content and not body:
+            return found
         given = (headers.get("Content-Type") or "").split(";")[0].strip().lower()
         if given not in content:
             return found + [f"{name} {status}: content type `{given}` instead of {list(content)}"]
@@ -423,6 +425,10 @@ class Server:
         cookie = answer.headers["Set-Cookie"].split(";")[0]
         return self.client(cookie=cookie, csrf=answer["csrf"])
 
+    def assets(self):
+        """The scripts and styles that the inbox's page names; empty if this binary was built without it."""
+        return re.findall(r'"(/assets/[^"]+)"', self.client().get("/").body.decode())
+
     def person_with_session(self, name, role="approver", password="correct horse battery", groups=()):
         answer = self.admin.post("/v1/users", {"name": name, "role": role, "password": password,
                                                "groups": list(groups)})
@@ -469,6 +475,12 @@ class ServerTest(unittest.TestCase):
             self.assertEqual(answer.error["code"], code, answer)
         if field is not None:
             self.assertEqual(answer.error.get("field"), field, answer)
+
+
+def about(data):
+    """The id of the request that an event is about."""
+    request = data["request"]
+    return request if isinstance(request, str) else request["id"]
 
 
 class EventReader:
@@ -531,7 +543,9 @@ class EventReader:
     def take(self, event):
         data = json.loads(event["data"])
         entry = {"id": event.get("id"), "event": event.get("event"), "data": data}
-        if self.checked and entry["event"] != "reconnect":
+        if self.checked and entry["event"] == "presence":
+            self.problems += SPEC.validator.errors(data, {"$ref": "#/components/schemas/Viewers"})
+        elif self.checked and entry["event"] != "reconnect":
             self.problems += SPEC.validator.errors(data, {"$ref": "#/components/schemas/Event"})
             if str(data.get("seq")) != entry["id"] or data.get("type") != entry["event"]:
                 self.problems.append(f"id or name differ from the data: {entry['id']} {entry['event']}")
@@ -553,7 +567,7 @@ class EventReader:
         while True:
             entry = self.next()
             taken.append(entry)
-            if entry["event"] == name and (id is None or entry["data"]["request"]["id"] == id):
+            if entry["event"] == name and (id is None or about(entry["data"]) == id):
                 return taken
 
     def close(self):

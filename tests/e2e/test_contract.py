@@ -12,6 +12,7 @@ import unittest
 
 import cases
 import disk
+import inbox_contract
 from harness import PATIENCE_S, SEEN, SPEC, Client, EventReader, Server, ServerTest, eventually, raw_exchange, raw_statuses
 
 NOBODY = {"id": "req_00000000000000000000000000", "name": "nobody"}
@@ -26,7 +27,7 @@ def needs_credential(operation):
 
 def some_path(operation):
     """The operation's path with ids that lead nowhere."""
-    path = operation["path"].replace("{name}", "nobody")
+    path = operation["path"].replace("{name}", "nobody").replace("{page}", "history").replace("{file}", "none.js")
     prefix = "bat_" if "/batches/" in path else "key_" if "/keys/" in path else "req_"
     return path.replace("{id}", prefix + "0" * 26)
 
@@ -95,6 +96,22 @@ class ContractTest(ServerTest):
                                              headers={"Content-Type": media})
                         self.assertStatus(answer, 415, "unsupported_media_type")
 
+    def test_pages_and_their_files_are_cached_by_their_etag(self):
+        assets = self.server.assets()
+        if not assets:
+            type(self).excused.update({(name, status): "built without the inbox" for name in ("getPage", "getAsset") for status in ("200", "304")})
+        browser = self.server.client()
+        for path in ["/", "/sign-in", f"/r/{NOBODY['id']}"] + (["/history", "/icon.svg", "/manifest.webmanifest", *assets] if assets else []):
+            with self.subTest(path=path):
+                answer = browser.get(path)
+                self.assertStatus(answer, 200)
+                self.assertEqual(browser.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status, 304)
+                self.assertEqual(browser.get(path, headers={"If-None-Match": '"other"'}).body, answer.body)
+                is_hashed = path.startswith("/assets/")
+                self.assertEqual("immutable" in answer.headers["Cache-Control"], is_hashed)
+        for path in ("/none", "/assets/none.js"):
+            self.assertStatus(browser.get(path), 404)
+
     def test_a_token_from_the_link_signs_in_once(self):
         link = self.admin.post("/v1/links", {"name": "ann"})["url"]
         token = link.split("#", 1)[1]
@@ -121,6 +138,9 @@ class ContractTest(ServerTest):
                 with self.subTest(operation=name):
                     if name == "createSession":
                         caller, body = server.client(), {"name": "nobody", "password": "wrong horse battery"}
+                    elif name in ("passkeyGetOptions", "decidePushed"):
+                        inbox_contract.guess(server)
+                        caller, body = server.client(), {"token": "x", "decision": "approve"} if name == "decidePushed" else None
                     else:
                         caller, body = server.client(key), ({} if "requestBody" in operation else None)
                     if operation["security"] == [{"cookie": []}] or operation["security"] == [{"cookie": [], "csrf": []}]:
@@ -205,10 +225,15 @@ class ContractTest(ServerTest):
             "createSession": (server.client(), "/v1/session", {"name": "pat", "password": "correct horse battery"}),
             "endSession": (session, "/v1/session", None),
             "createLink": (admin, "/v1/links", {"name": "ann"}),
+            **inbox_contract.writes_on(server, agent, ann),
             "aliasApprove": (ann, f"/api/approvals/{open_[4]}/approve", {"modifiedArguments": {"pad": "x" * 20000}}),
             "aliasReject": (ann, f"/api/approvals/{open_[5]}/reject", {"reason": "x" * 2000}),
             "aliasAgentApprove": (ann, "/api/agent/approve", {"approvalId": open_[6], "approved": False, "reason": "x" * 2000}),
         }
+
+    def test_inbox_routes_answer_as_documented(self):
+        """Sessions, undo, passkeys, push, presence."""
+        inbox_contract.play(self)
 
     def test_policy_routes_answer_as_documented(self):
         """Policy changes for everybody, so these have a server of their own."""
@@ -336,7 +361,10 @@ class ContractTest(ServerTest):
         for path in {operation["path"] for operation in SPEC.operations.values()}:
             methods = {m for p, _, ms in ((o["path"], 0, [o["method"]]) for o in SPEC.operations.values()) if p == path for m in ms}
             with self.subTest(path=path):
-                answer = self.admin.call("PATCH", some_path({"path": path}), {})
+                if path in ("/{page}", "/assets/{file}") and not self.server.assets():
+                    continue  # built without the inbox
+                target = self.server.assets()[0] if path == "/assets/{file}" else some_path({"path": path})
+                answer = self.admin.call("PATCH", target, {})
                 self.assertStatus(answer, 405, "method_not_allowed")
                 allowed = {word.strip() for word in answer.headers["Allow"].split(",")}
                 self.assertLessEqual(methods, allowed)
@@ -350,10 +378,11 @@ class ContractTest(ServerTest):
                 if SEEN[name, status] or (name, status) in self.excused:
                     continue
                 # A read is answered from what is there; only a queue that is full makes it 503, and no call can fill it.
-                is_read = operation["method"] == "GET" or name in ("checkProposal", "explainCall", "backtestPolicy", "suggestRules")
+                is_read = operation["method"] == "GET" or name in ("checkProposal", "explainCall", "backtestPolicy", "suggestRules",
+                                                                  *inbox_contract.READS)
                 if status == "503" and is_read and name != "getReadiness":
                     continue
-                if status == "503" and name in ("revokeGrant", "reloadPolicy"):
+                if status == "503" and name in ("revokeGrant", "reloadPolicy", *inbox_contract.LONG_WRITES):
                     continue  # the same write as any other; what it needs first does not fit on the small disk
                 missing.append(f"{name} {status}")
         missing += [f"engine {status}" for status in SPEC.engine if status != "500" and not SEEN["engine", status]]

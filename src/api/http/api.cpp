@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "api/auth/address.h"
+#include "api/http/path_pattern.h"
 #include "api/wire/errors.h"
 #include "api/wire/query.h"
+#include "base/json_fields.h"
 #include "base/sha256.h"
 
 namespace holdpoint::api {
@@ -20,31 +23,6 @@ bool is_json(std::string_view content_type) {
     return http::equal_ignoring_case(type.substr(0, end + 1), "application/json");
 }
 
-/// Behind a proxy the peer is the last address that the proxy itself added, and TLS ended there.
-void take_forwarded(http::Request& request) {
-    const std::string_view chain = request.header("x-forwarded-for");
-    std::string_view last = chain.substr(chain.rfind(',') + 1);
-    while (last.starts_with(' ')) last.remove_prefix(1);
-    if (!last.empty() && last.size() <= 64) request.peer = last;
-    request.is_tls = request.header("x-forwarded-proto") == "https";
-}
-
-/// Compares a path with a pattern; `{id}` takes one segment that is not empty.
-bool matches(std::string_view path, std::string_view pattern, std::string& id) {
-    const std::size_t brace = pattern.find('{');
-    if (brace == std::string_view::npos) return path == pattern;
-    const std::string_view before = pattern.substr(0, brace);
-    const std::string_view after = pattern.substr(pattern.find('}') + 1);
-    if (path.size() <= before.size() + after.size() || !path.starts_with(before) ||
-        !path.ends_with(after))
-        return false;
-    const std::string_view middle =
-        path.substr(before.size(), path.size() - before.size() - after.size());
-    if (middle.find('/') != std::string_view::npos) return false;
-    id = middle;
-    return true;
-}
-
 }  // namespace
 
 const std::vector<Api::Route>& Api::routes() {
@@ -56,6 +34,11 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/requests", Need::anybody, &Api::list},
         {"POST", "/v1/requests/{id}/cancel", Need::propose, &Api::cancel},
         {"POST", "/v1/requests/{id}/extend", Need::decide, &Api::extend, true},
+        {"POST", "/v1/requests/{id}/undo", Need::decide, &Api::undo, true},
+        {"POST", "/v1/requests/{id}/challenge", Need::decide, &Api::challenge_decision, true},
+        {"POST", "/v1/requests/{id}/presence", Need::oversee, &Api::tell_presence},
+        {"POST", "/v1/requests/{id}/snooze", Need::oversee, &Api::snooze},
+        {"GET", "/v1/requests/{id}/similar", Need::oversee, &Api::similar},
         {"POST", "/v1/requests/{id}/report", Need::propose, &Api::report},
         {"GET", "/v1/requests/{id}/events", Need::anybody, &Api::get_timeline},
         {"POST", "/v1/batches", Need::propose, &Api::submit_batch},
@@ -88,6 +71,19 @@ const std::vector<Api::Route>& Api::routes() {
         {"POST", "/v1/session", Need::nothing, &Api::sign_in},
         {"GET", "/v1/session", Need::oversee, &Api::get_session},
         {"DELETE", "/v1/session", Need::oversee, &Api::sign_out},
+        {"POST", "/v1/session/options", Need::nothing, &Api::passkey_get_options},
+        {"GET", "/v1/passkeys", Need::oversee, &Api::list_passkeys},
+        {"POST", "/v1/passkeys", Need::oversee, &Api::add_passkey},
+        {"POST", "/v1/passkeys/options", Need::oversee, &Api::passkey_create_options},
+        {"PUT", "/v1/passkeys/{id}", Need::oversee, &Api::rename_passkey},
+        {"DELETE", "/v1/passkeys/{id}", Need::oversee, &Api::remove_passkey},
+        {"GET", "/v1/push/key", Need::oversee, &Api::push_key},
+        {"GET", "/v1/push/subscriptions", Need::oversee, &Api::list_push},
+        {"POST", "/v1/push/subscriptions", Need::oversee, &Api::add_push},
+        {"DELETE", "/v1/push/subscriptions/{id}", Need::oversee, &Api::remove_push},
+        {"POST", "/v1/push/decision", Need::nothing, &Api::decide_pushed, true},
+        {"GET", "/v1/sessions", Need::oversee, &Api::list_sessions},
+        {"POST", "/v1/sessions/{id}/revoke", Need::oversee, &Api::revoke_session},
         {"POST", "/v1/links", Need::admin, &Api::create_link},
         {"GET", "/api/approvals", Need::anybody, &Api::alias_list},
         {"GET", "/api/approvals/pending", Need::anybody, &Api::alias_pending},
@@ -98,10 +94,6 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/readyz", Need::nothing, &Api::ready},
         {"GET", "/metrics", Need::nothing, &Api::metrics},
         {"GET", "/openapi.json", Need::nothing, &Api::openapi},
-        {"GET", "/", Need::nothing, &Api::page},
-        {"GET", "/sign-in", Need::nothing, &Api::page},
-        {"GET", "/r/{id}", Need::nothing, &Api::page},
-        {"GET", "/sign-in.js", Need::nothing, &Api::page_script},
     };
     return table;
 }
@@ -135,10 +127,15 @@ const Api::Route* Api::find(const http::Request& request, std::string& id,
 }
 
 void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchange) {
-    if (options_.is_behind_proxy) take_forwarded(request);
+    if (options_.is_behind_proxy) auth::take_forwarded(request);
     auto call = std::make_shared<Call>(Call{std::move(request), std::move(exchange), {}, {}, {}});
     std::string allowed;
     const Route* route = find(call->request, call->id, allowed);
+    const SiteFile* file =
+        !route && allowed.empty() ? find_file(*options_.site, call->request.path) : nullptr;
+    if (file && (call->request.method == "GET" || call->request.method == "HEAD"))
+        return call->exchange->respond(render_file(*options_.site, *file, call->request));
+    if (file) allowed = "GET";
     if (!route && allowed.empty())
         return call->exchange->respond(
             wire::to_response({ErrorCode::not_found, "there is nothing at this path"}));
@@ -234,9 +231,25 @@ bool Api::has_no_query(const CallPtr& call) {
     return ok.has_value();
 }
 
+bool Api::has_no_fields(const CallPtr& call) {
+    Body body;
+    if (!read_body(call, body, true)) return false;
+    const Result<void> ok = json::Fields(*body, "").finish();
+    if (!ok) call->exchange->respond(wire::to_response(ok.error()));
+    return ok.has_value();
+}
+
 void Api::on_commit(const std::vector<store::Change>& changes) {
     waiters_.on_commit(changes);
     streams_.on_commit(changes);
+}
+
+void Api::on_tick(std::int64_t now_ms) {
+    constexpr std::int64_t presence_every_ms = 1000;
+    timers_.advance(now_ms);
+    if (presence_.is_empty() || now_ms - presence_at_ms_ < presence_every_ms) return;
+    presence_at_ms_ = now_ms;
+    for (const RequestId& id : presence_.forget(clock_.now())) announce_presence(id);
 }
 
 void Api::stop() {
@@ -249,6 +262,12 @@ void Api::stop() {
 void Api::identity_changed() {
     authenticator_.forget();
     streams_.recheck(authenticator_);
+}
+
+void Api::identity_ended(const PrincipalId& whose) {
+    identity_changed();
+    // They ask again, and are judged by the credential they then have.
+    polls_.send_back(whose);
 }
 
 }  // namespace holdpoint::api

@@ -31,6 +31,14 @@ using namespace core::test;
 using store::Role;
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+constexpr std::string_view site_pages[] = {"/", "/r/{id}", "/healthz"};
+constexpr std::pair<std::string_view, std::string_view> site_headers[] = {
+    {"Content-Security-Policy", "default-src 'none'"}};
+constexpr SiteFile site_files[] = {
+    {"/index.html", "text/html; charset=utf-8", "no-cache", "aa", "<p>page</p>"},
+    {"/assets/a.js", "text/javascript", "max-age=1, immutable", "bb", "plain script", "BR", "GZ"}};
+const Site test_site{site_pages, site_headers, site_files};
+
 class ApiTest : public testing::Test {
   protected:
     template <class Work>
@@ -58,6 +66,7 @@ class ApiTest : public testing::Test {
         };
         ApiOptions api_options;
         api_options.pending_max = 500;
+        api_options.site = &test_site;
         api_ = std::make_unique<Api>(*store_, clock_, policy_, offload, api_options);
         api_->set_ready(true);
         http::Options http_options;
@@ -454,6 +463,48 @@ TEST_F(ApiTest, H7_a_stream_ends_with_its_credential) {
     EXPECT_EQ(get(text_at(made, "key"), "/v1/me").status, 401);
 }
 
+TEST_F(ApiTest, H7_a_stream_ends_when_the_time_of_its_credential_does) {
+    const ClientResponse made =
+        post(admin_, "/v1/keys", R"({"role":"approver","name":"temp","expires_in_s":20})");
+    ASSERT_EQ(made.status, 201);
+    auto events = stream(text_at(made, "key"), "/v1/events");
+    ASSERT_TRUE(eventually([this] { return api_->streams() == 1; }));
+    on_loop([this] { api_->on_tick(16'000); });
+    EXPECT_EQ(on_loop([this] { return api_->streams(); }), 1U);
+    on_loop([this] { api_->on_tick(22'000); });
+    EXPECT_TRUE(eventually([this] { return api_->streams() == 0; }));
+}
+
+TEST_F(ApiTest, X1_a_revoked_key_that_waits_does_not_get_the_release) {
+    const ClientResponse made = post(admin_, "/v1/keys", R"({"role":"agent","name":"bot"})");
+    ASSERT_EQ(made.status, 201);
+    const std::string id = propose();
+    auto stolen = ask(text_at(made, "key"), "/v1/requests/" + id + "?wait=60");
+    const ClientResponse theirs =
+        post(other_agent_, "/v1/requests", R"({"action":{"tool":"refund"}})");
+    auto other = ask(other_agent_, "/v1/requests/" + text_at(theirs, "id") + "?wait=60");
+    ASSERT_TRUE(eventually([this] { return api_->waiters() == 2; }));
+    EXPECT_EQ(post(admin_, "/v1/keys/" + text_at(made, "id") + "/revoke", "{}").status, 200);
+    EXPECT_EQ(stolen->read_response().status, 503);
+    EXPECT_EQ(get(text_at(made, "key"), "/v1/requests/" + id + "?wait=60").status, 401);
+    EXPECT_EQ(get(agent_, "/v1/requests/" + id).status, 200) << "its other key is still good";
+    EXPECT_EQ(on_loop([this] { return api_->waiters(); }), 1U) << "others wait on";
+}
+
+TEST_F(ApiTest, S1_who_waits_for_a_new_proposal_is_not_made_to_propose_it_twice) {
+    TestClient agent(port_);
+    const std::string body = R"({"session":"s","action":{"tool":"refund"}})";
+    agent.send("POST /v1/requests?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + agent_ +
+               "\r\nContent-Type: application/json\r\nContent-Length: " +
+               std::to_string(body.size()) + "\r\n\r\n" + body);
+    ASSERT_TRUE(eventually([this] { return api_->waiters() == 1; }));
+    on_loop([this] { api_->stop(); });
+    const ClientResponse answer = agent.read_response();
+    EXPECT_EQ(answer.status, 201) << "it is stored, whatever the server does next";
+    EXPECT_EQ(text_at(answer, "state"), "pending");
+    EXPECT_TRUE(answer.has_header("Location"));
+}
+
 TEST_F(ApiTest, H7_stopping_tells_streams_to_reconnect) {
     auto events = stream(ann_, "/v1/events");
     ASSERT_TRUE(eventually([this] { return api_->streams() == 1; }));
@@ -704,6 +755,19 @@ TEST_F(ApiTest, X1_a_person_who_is_disabled_is_out_at_once) {
     EXPECT_EQ(post(admin_, "/v1/keys", R"({"role":"admin","name":"bot"})").status, 409);
 }
 
+TEST_F(ApiTest, X4_nobody_finds_out_a_password_by_changing_it) {
+    ASSERT_EQ(post(admin_, "/v1/users", R"({"name":"carl","password":"correct horse"})").status,
+              201);
+    const ClientResponse made = post(admin_, "/v1/keys", R"({"role":"approver","name":"carl"})");
+    const auto guess = [&] {
+        return post(text_at(made, "key"), "/v1/users/carl/password",
+                    R"({"password":"battery staple","current":"wrong guess"})")
+            .status;
+    };
+    for (int tries = 0; tries < 5; ++tries) EXPECT_EQ(guess(), 403);
+    EXPECT_EQ(guess(), 429);
+}
+
 TEST_F(ApiTest, X4_too_many_waiting_requests_get_429) {
     std::string body = R"({"requests":[)";
     for (int k = 0; k < 100; ++k) body += std::string(k ? "," : "") + R"({"action":{"tool":"t"}})";
@@ -728,6 +792,56 @@ TEST_F(ApiTest, S5_health_readiness_statistics_and_description_answer) {
     EXPECT_EQ(stats.at("outcomes").at("approved"), 1);
     EXPECT_EQ(stats.at("decided"), 1);
     EXPECT_EQ(stats.at("mean_decision_s"), 2);
+}
+
+TEST_F(ApiTest, H6_pages_are_served_in_the_form_that_the_browser_takes) {
+    TestClient browser(port_);
+    const ClientResponse page = browser.get("/r/req_1?q=x");
+    EXPECT_EQ(page.status, 200);
+    EXPECT_EQ(page.body, "<p>page</p>");
+    EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
+    EXPECT_EQ(page.header("Cache-Control"), "no-cache");
+    EXPECT_EQ(page.header("Content-Security-Policy"), "default-src 'none'");
+    EXPECT_EQ(page.header("Vary"), "Accept-Encoding");
+
+    const auto script = [&](Headers headers) {
+        return browser.request("GET", "/assets/a.js", {}, std::move(headers));
+    };
+    const ClientResponse plain = script({});
+    EXPECT_EQ(plain.body, "plain script");
+    EXPECT_FALSE(plain.has_header("Content-Encoding"));
+    const ClientResponse zipped = script({{"Accept-Encoding", "gzip"}});
+    EXPECT_EQ(zipped.body, "GZ");
+    EXPECT_EQ(zipped.header("Content-Encoding"), "gzip");
+    const ClientResponse small = script({{"Accept-Encoding", "gzip, br"}});
+    EXPECT_EQ(small.body, "BR");
+    EXPECT_EQ(small.header("Content-Encoding"), "br");
+    EXPECT_EQ(small.header("Cache-Control"), "max-age=1, immutable");
+    EXPECT_NE(small.header("ETag"), zipped.header("ETag"));
+
+    const std::string etag(small.header("ETag"));
+    const ClientResponse again = script({{"Accept-Encoding", "br"}, {"If-None-Match", etag}});
+    EXPECT_EQ(again.status, 304);
+    EXPECT_EQ(again.body, "");
+    EXPECT_EQ(again.header("ETag"), etag);
+    EXPECT_EQ(script({{"If-None-Match", etag}}).status, 200) << "not in this form";
+
+    const ClientResponse head = browser.request("HEAD", "/assets/a.js", {}, {});
+    EXPECT_EQ(head.status, 200);
+    EXPECT_EQ(head.header("Content-Length"), "12");
+    EXPECT_EQ(head.body, "");
+    const ClientResponse posted = browser.request("POST", "/", "{}", {});
+    EXPECT_EQ(posted.status, 405);
+    EXPECT_EQ(posted.header("Allow"), "GET");
+}
+
+TEST_F(ApiTest, no_page_hides_a_route) {
+    TestClient nobody(port_);
+    EXPECT_EQ(nobody.get("/healthz").body, R"({"status":"ok"})");
+    EXPECT_EQ(nobody.request("DELETE", "/healthz", {}, {}).status, 405);
+    EXPECT_EQ(nobody.get("/v1/requests").status, 401);
+    EXPECT_EQ(nobody.get("/assets/b.js").status, 404);
+    EXPECT_EQ(nobody.get("/assets/../assets/a.js").status, 400);
 }
 
 TEST_F(ApiTest, L1_the_timeline_of_a_request_tells_who_did_what) {

@@ -23,11 +23,16 @@ class EventStreams {
         : store_(store), timers_(timers), beat_ms_(beat_ms) {}
     ~EventStreams();
 
-    /// `after` is the last event the client has seen; nothing means "from now on".
+    /// `after` is the last event the client has seen; nothing means "from now on". The stream ends
+    /// when the caller's credential does.
     void start(http::Exchange& exchange, const auth::Caller& caller, store::ListFilter filter,
-               std::optional<std::int64_t> after);
+               std::optional<std::int64_t> after, Timestamp now);
 
     void on_commit(const std::vector<store::Change>& changes);
+
+    /// Sends this to every person who listens, but not to those who asked for one session only; it
+    /// is not kept for anybody.
+    void tell_people(const std::string& text);
 
     /// Closes the streams whose credential is no longer good; called when identities change.
     void recheck(auth::Authenticator& authenticator);

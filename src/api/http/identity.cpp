@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "api/auth/address.h"
 #include "api/http/answers.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
+#include "base/text.h"
 #include "service/identity.h"
 
 namespace holdpoint::api {
@@ -17,6 +19,7 @@ using wire::ObjectWriter;
 
 constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
 constexpr json::TextRule password_rule{.min = 10, .max = 1000};
+constexpr std::size_t user_agent_max = 300;
 constexpr std::int64_t key_lifetime_s_max = 10LL * 366 * 86'400;
 
 /// A name becomes part of paths, lists and `group:NAME`; what would be ambiguous there is refused.
@@ -173,7 +176,7 @@ void Api::revoke_key(const CallPtr& call) {
                    store::Transaction& tx) { return service::revoke_key(tx, id, now); },
                [this, call](Result<service::KeyEntry> revoked) {
                    if (!revoked) return respond_error(call, revoked.error());
-                   identity_changed();
+                   identity_ended(revoked->principal.id);
                    spdlog::info("key {} of `{}` revoked by `{}`", revoked->key.id.text(),
                                 revoked->principal.name, call->caller.actor.name);
                    respond_json(call, key_json(revoked->key, revoked->principal));
@@ -239,6 +242,11 @@ void Api::set_password(const CallPtr& call) {
             call, {ErrorCode::permission_denied, "only an admin sets somebody else's password"});
     // Whoever finds an open browser or a key must not be able to lock its owner out.
     const bool must_prove = is_own && (call->caller.is_cookie || call->caller.role != Role::admin);
+    // Nor to find out the password by trying.
+    if (current)
+        if (const std::optional<int> wait = sign_ins_.take(name, call->now.ms))
+            return respond_error(call, {ErrorCode::rate_limited,
+                                        "too many passwords tried for this user", "", *wait});
 
     auto on_user = [this, call, name, password, current, must_prove](Result<Principal> user) {
         if (!user) return respond_error(call, user.error());
@@ -267,7 +275,7 @@ void Api::set_password(const CallPtr& call) {
                         return service::set_password(tx, name, hash);
                     },
                     [this, call](Result<Principal> saved) {
-                        if (saved) identity_changed();
+                        if (saved) identity_ended(saved->id);
                         respond_user(call, saved);
                     });
             });
@@ -284,7 +292,7 @@ void Api::set_user_disabled(const CallPtr& call, bool is_disabled) {
     store_.run([name = call->id, is_disabled](
                    store::Transaction& tx) { return service::set_disabled(tx, name, is_disabled); },
                [this, call](Result<Principal> user) {
-                   if (user) identity_changed();
+                   if (user) identity_ended(user->id);
                    respond_user(call, user);
                });
 }
@@ -323,7 +331,7 @@ void Api::open_session(const CallPtr& call, service::Authenticated found,
 void Api::sign_in(const CallPtr& call) {
     if (!has_no_query(call)) return;
     // Counted apart from wrong keys: an agent on the same host must not lock people out.
-    const std::string counted_as = "sign-in " + call->request.peer;
+    const std::string counted_as = "sign-in " + auth::network_of(call->request.peer);
     if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     // A page elsewhere must not sign somebody in as somebody else.
@@ -335,9 +343,13 @@ void Api::sign_in(const CallPtr& call) {
     const std::optional<std::string> link = fields.text("link", {.min = 1, .max = 200});
     const std::optional<std::string> name = fields.text("name", name_rule);
     const std::optional<std::string> password = fields.text("password", {.max = 1000});
-    if (link && (name || password)) fields.refuse("link", "give a link or a name and password");
-    if (!link && !name) fields.refuse("name", "is missing");
-    if (!link && !password) fields.refuse("password", "is missing");
+    const json::value* passkey = fields.any("passkey");
+    if (passkey && passkey->is_null()) passkey = nullptr;
+    const bool is_alone = !name && !password && !(link && passkey);
+    if ((link || passkey) && !is_alone)
+        fields.refuse(link ? "link" : "passkey", "give a link, a passkey, or a name and password");
+    if (!link && !passkey && !name) fields.refuse("name", "is missing");
+    if (!link && !passkey && !password) fields.refuse("password", "is missing");
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
 
     const auth::Secret token = auth::new_token();
@@ -347,6 +359,9 @@ void Api::sign_in(const CallPtr& call) {
     session.created_at = call->now;
     session.expires_at = call->now + options_.session_ms;
     session.address = call->request.peer;
+    session.id = SessionId::fresh(call->now);
+    session.last_seen_at = call->now;
+    session.user_agent = cut_utf8(visible(call->request.header("user-agent")), user_agent_max);
     auto done = [this, call, token, counted_as](Result<service::Authenticated> found) {
         if (found) return open_session(call, std::move(*found), token);
         // A store that cannot answer says nothing about the credential.
@@ -354,6 +369,8 @@ void Api::sign_in(const CallPtr& call) {
             authenticator_.count_failure(counted_as);
         respond_error(call, found.error());
     };
+    if (passkey)
+        return sign_in_with_passkey(*passkey, std::move(session), call->now, std::move(done));
     if (link)
         return store_.run(
             [hash = auth::hash_of(*link), session, now = call->now](store::Transaction& tx) {
@@ -383,10 +400,8 @@ void Api::sign_in_with_password(
             if (!*is_right)
                 return done(Error{ErrorCode::unauthenticated, "the name or the password is wrong"});
             session.principal = user->id;
-            auto save = [session,
-                         user = *user](store::Transaction& tx) -> Result<service::Authenticated> {
-                if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
-                return service::Authenticated{user, session.expires_at, session.csrf};
+            auto save = [session, hash = user->password_hash](store::Transaction& tx) {
+                return service::open_session(tx, session, hash);
             };
             store_.run(std::move(save), std::move(done));
         };
@@ -413,7 +428,7 @@ void Api::sign_out(const CallPtr& call) {
         [hash = call->caller.credential](store::Transaction& tx) { return tx.drop_session(hash); },
         [this, call](Result<void> dropped) {
             if (!dropped) return respond_error(call, dropped.error());
-            identity_changed();
+            identity_ended(call->caller.actor.id);
             http::Response response;
             response.body = "{}";
             response.headers.emplace_back("Set-Cookie", cookie(call->request.is_tls, "", 0));
@@ -430,7 +445,7 @@ void Api::create_link(const CallPtr& call) {
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
     const auth::Secret token = auth::new_token();
     const Timestamp expires_at = call->now + options_.link_ms;
-    auto work = [name, hash = token.hash, now = call->now,
+    auto work = [name, hash = token.hash, id = SessionId::fresh(call->now), now = call->now,
                  expires_at](store::Transaction& tx) -> Result<void> {
         const Result<Principal> user = service::find_user(tx, name);
         if (!user) return user.error();
@@ -440,6 +455,7 @@ void Api::create_link(const CallPtr& call) {
         link.hash = hash;
         link.principal = user->id;
         link.is_link = true;
+        link.id = id;
         link.created_at = now;
         link.expires_at = expires_at;
         return tx.save_session(link);
