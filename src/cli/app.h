@@ -54,7 +54,8 @@ void add_inbox(CLI::App& app, Commands& commands);
 void add_decide(CLI::App& app, Commands& commands);  // approve reject defer escalate abort
 void add_modify(CLI::App& app, Commands& commands);
 void add_answer(CLI::App& app, Commands& commands);
-void add_cancel(CLI::App& app, Commands& commands);  // cancel extend
+void add_cancel(CLI::App& app, Commands& commands);  // cancel extend undo
+void add_session(CLI::App& app, Commands& commands);
 void add_key(CLI::App& app, Commands& commands);
 void add_user(CLI::App& app, Commands& commands);
 void add_policy(CLI::App& app, Commands& commands);
