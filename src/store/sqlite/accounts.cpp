@@ -1,34 +1,12 @@
-#include <cstring>
 #include <limits>
 
 #include "base/assert.h"
 #include "store/sqlite/codec.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
 
 namespace holdpoint::store::sqlite {
 namespace {
-
-Error damaged(const char* what) {
-    return {ErrorCode::internal, std::string("a stored ") + what + " cannot be read"};
-}
-
-bool read_id(std::string_view bytes, Ulid& out) {
-    if (bytes.size() != out.bytes.size()) return false;
-    std::memcpy(out.bytes.data(), bytes.data(), bytes.size());
-    return true;
-}
-
-void bind_time(Statement& statement, int at, const std::optional<Timestamp>& time) {
-    if (time)
-        statement.bind(at, *time);
-    else
-        statement.bind_null(at);
-}
-
-std::optional<Timestamp> read_time(Statement& row, int column) {
-    if (row.is_null(column)) return std::nullopt;
-    return Timestamp{row.number(column)};
-}
 
 Result<StoredEvent> read_event(Statement& row, const RequestId& request) {
     StoredEvent stored;
@@ -93,26 +71,6 @@ constexpr const char* key_columns =
 constexpr const char* session_columns =
     "SELECT hash, principal, is_link, csrf, created_at, expires_at, address, id, last_seen_at,"
     " user_agent FROM session";
-
-/// The one row of a statement that is already bound, read by `read`; nothing if there is none.
-template <class T, class Read>
-Result<std::optional<T>> one(Statement& row, Read read) {
-    if (!row.step()) return std::optional<T>{};
-    Result<T> found = read(row);
-    if (!found) return found.error();
-    return std::optional<T>{std::move(*found)};
-}
-
-template <class T, class Read>
-Result<std::vector<T>> every(Statement& row, Read read) {
-    std::vector<T> all;
-    while (row.step()) {
-        Result<T> found = read(row);
-        if (!found) return found.error();
-        all.push_back(std::move(*found));
-    }
-    return all;
-}
 
 }  // namespace
 

@@ -1,33 +1,11 @@
 // What the inbox keeps for people: passkeys, push subscriptions, what they put off.
-#include <cstring>
 
 #include "store/sqlite/codec.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
 
 namespace holdpoint::store::sqlite {
 namespace {
-
-Error damaged(const char* what) {
-    return {ErrorCode::internal, std::string("a stored ") + what + " cannot be read"};
-}
-
-bool read_id(std::string_view bytes, Ulid& out) {
-    if (bytes.size() != out.bytes.size()) return false;
-    std::memcpy(out.bytes.data(), bytes.data(), bytes.size());
-    return true;
-}
-
-void bind_time(Statement& statement, int at, const std::optional<Timestamp>& time) {
-    if (time)
-        statement.bind(at, *time);
-    else
-        statement.bind_null(at);
-}
-
-std::optional<Timestamp> read_time(Statement& row, int column) {
-    if (row.is_null(column)) return std::nullopt;
-    return Timestamp{row.number(column)};
-}
 
 Result<Passkey> read_passkey(Statement& row) {
     Passkey passkey;
@@ -63,25 +41,6 @@ constexpr const char* passkey_columns =
 constexpr const char* push_columns =
     "SELECT id, principal, endpoint, public_key, secret, name, created_at, last_sent_at"
     " FROM push_subscription";
-
-template <class T, class Read>
-Result<std::optional<T>> one(Statement& row, Read read) {
-    if (!row.step()) return std::optional<T>{};
-    Result<T> found = read(row);
-    if (!found) return found.error();
-    return std::optional<T>{std::move(*found)};
-}
-
-template <class T, class Read>
-Result<std::vector<T>> every(Statement& row, Read read) {
-    std::vector<T> all;
-    while (row.step()) {
-        Result<T> found = read(row);
-        if (!found) return found.error();
-        all.push_back(std::move(*found));
-    }
-    return all;
-}
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cstring>
 
 #include "base/assert.h"
 #include "store/sqlite/codec.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
 
 namespace holdpoint::store::sqlite {
@@ -13,12 +13,6 @@ constexpr std::string_view push_channel = "push";
 
 Error damaged() {
     return {ErrorCode::internal, "a stored request cannot be read; run `holdpoint doctor`"};
-}
-
-bool read_id(std::string_view bytes, Ulid& out) {
-    if (bytes.size() != out.bytes.size()) return false;
-    std::memcpy(out.bytes.data(), bytes.data(), bytes.size());
-    return true;
 }
 
 /// A number outside its enumeration is damage; it must not become some other word.
