@@ -42,13 +42,6 @@ void bind_if(Statement& statement, int at, const std::string& text) {
         statement.bind(at, text);
 }
 
-void bind_time(Statement& statement, int at, const std::optional<Timestamp>& time) {
-    if (time)
-        statement.bind(at, *time);
-    else
-        statement.bind_null(at);
-}
-
 bool is_same(const core::VerdictRecord& a, const core::VerdictRecord& b) {
     return a.kind == b.kind && a.rule == b.rule && a.gate == b.gate && a.because == b.because &&
            a.policy == b.policy;
