@@ -4,6 +4,7 @@
 
 #include "api/auth/address.h"
 #include "api/http/answers.h"
+#include "api/http/list_answer.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
 #include "base/text.h"
@@ -217,13 +218,7 @@ void Api::list_users(const CallPtr& call) {
     if (!has_no_query(call)) return;
     store_.run([](store::Transaction& tx) { return tx.principals(); },
                [call](Result<std::vector<Principal>> users) {
-                   if (!users) return respond_error(call, users.error());
-                   std::string out = "{\"users\":[";
-                   for (std::size_t i = 0; i < users->size(); ++i) {
-                       if (i > 0) out += ',';
-                       out += user_json((*users)[i]);
-                   }
-                   respond_json(call, out + "]}");
+                   respond_list(call, "users", users, user_json);
                });
 }
 

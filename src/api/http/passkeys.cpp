@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "api/http/answers.h"
+#include "api/http/list_answer.h"
 #include "api/http/passkey_proof.h"
 #include "api/wire/decide.h"
 #include "api/wire/write.h"
@@ -140,13 +141,7 @@ void Api::list_passkeys(const CallPtr& call) {
     if (!has_no_query(call)) return;
     store_.run([id = call->caller.actor.id](store::Transaction& tx) { return tx.passkeys_of(id); },
                [call](Result<std::vector<Passkey>> passkeys) {
-                   if (!passkeys) return respond_error(call, passkeys.error());
-                   std::string out = "{\"passkeys\":[";
-                   for (std::size_t i = 0; i < passkeys->size(); ++i) {
-                       if (i > 0) out += ',';
-                       out += passkey_json((*passkeys)[i]);
-                   }
-                   respond_json(call, out + "]}");
+                   respond_list(call, "passkeys", passkeys, passkey_json);
                });
 }
 

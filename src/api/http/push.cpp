@@ -1,5 +1,6 @@
 // Push: which browsers want to be told, and what the buttons of a message do.
 #include "api/http/answers.h"
+#include "api/http/list_answer.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
 #include "base/sha256.h"
@@ -104,13 +105,7 @@ void Api::list_push(const CallPtr& call) {
     store_.run(
         [id = call->caller.actor.id](store::Transaction& tx) { return tx.push_subscriptions(id); },
         [call](Result<std::vector<PushSubscription>> all) {
-            if (!all) return respond_error(call, all.error());
-            std::string out = "{\"subscriptions\":[";
-            for (std::size_t i = 0; i < all->size(); ++i) {
-                if (i > 0) out += ',';
-                out += subscription_json((*all)[i]);
-            }
-            respond_json(call, out + "]}");
+            respond_list(call, "subscriptions", all, subscription_json);
         });
 }
 

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include "api/http/answers.h"
+#include "api/http/list_answer.h"
 #include "api/wire/query.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
@@ -38,13 +39,9 @@ void Api::list_sessions(const CallPtr& call) {
     store_.run([name, now = call->now](
                    store::Transaction& tx) { return service::list_sessions(tx, name, now); },
                [call](Result<std::vector<service::SessionEntry>> entries) {
-                   if (!entries) return respond_error(call, entries.error());
-                   std::string out = "{\"sessions\":[";
-                   for (std::size_t i = 0; i < entries->size(); ++i) {
-                       if (i > 0) out += ',';
-                       out += entry_json((*entries)[i], call->caller.credential);
-                   }
-                   respond_json(call, out + "]}");
+                   respond_list(call, "sessions", entries, [&](const auto& one) {
+                       return entry_json(one, call->caller.credential);
+                   });
                });
 }
 
