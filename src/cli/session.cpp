@@ -53,18 +53,18 @@ ExitCode revoke(Session& session, const SessionOptions& options) {
 
 }  // namespace
 
-void add_session(CLI::App& app, Commands& commands) {
-    CLI::App* family = app.add_subcommand("session", "Signed-in browsers");
-    family->require_subcommand(1);
+void add_session(Command app, Commands& commands) {
+    Command family = app.add_subcommand("session", "Signed-in browsers");
+    family.needs_subcommand();
     auto options = std::make_shared<SessionOptions>();
 
-    CLI::App* command = family->add_subcommand("list", "List one's own, or a person's (admin)");
-    command->add_option("--user", options->user, "Whose, for admins");
-    on_session(*command, commands, [options](Session& session) { return list(session, *options); });
+    Command command = family.add_subcommand("list", "List one's own, or a person's (admin)");
+    command.add_option("--user", options->user, "Whose, for admins");
+    on_session(command, commands, [options](Session& session) { return list(session, *options); });
 
-    command = family->add_subcommand("revoke", "Sign a browser out at once");
-    command->add_option("id", options->id, "Id of the session, ses_…")->required();
-    on_session(*command, commands,
+    command = family.add_subcommand("revoke", "Sign a browser out at once");
+    command.add_option("id", options->id, "Id of the session, ses_…").required();
+    on_session(command, commands,
                [options](Session& session) { return revoke(session, *options); });
 }
 
