@@ -26,16 +26,16 @@ std::string_view to_string(FeedbackKind kind);
 
 /// One thing that a person told the agent.
 struct Feedback {
-    std::int64_t id = 0;  ///< ascends with time
-    FeedbackKind kind = FeedbackKind::guidance;
-    std::string session = {};
     std::string request_id = {};  ///< empty: said outside of any request
+    FeedbackKind kind = FeedbackKind::rejection;
     std::string tool = {};
-    Json arguments = {};         ///< of the action, as the agent proposed it
-    Json replacement = {};       ///< of a modification: what ran instead
-    std::string text = {};       ///< the reason, guidance or correction; may be empty
-    std::string by = {};         ///< who
-    std::string at = {};         ///< when, RFC 3339
+    std::string text = {};  ///< the reason, guidance or correction; may be empty
+    Json before = {};       ///< the arguments as the agent proposed them
+    Json after = {};        ///< of a modification: what ran instead
+    std::string by = {};    ///< who
+    std::string at = {};    ///< when, RFC 3339
+    std::string session = {};
+    std::int64_t id = 0;         ///< ascends with time
     std::string lifted_by = {};  ///< a rejection that no longer counts, and who said so
 };
 
@@ -48,7 +48,7 @@ struct FeedbackOptions {
     /// What relative paths and `~` in actions mean, where that is known.
     std::string working_directory = {}, home = {};
     std::size_t advice_bytes_max = 4000;
-    /// Told what could not be stored. Feedback that could not still counts in this process.
+    /// Told what could not be stored (it still counts in this process); spdlog's default otherwise.
     std::function<void(std::string_view)> log = {};
 };
 

@@ -31,7 +31,7 @@ std::string rejected(const Feedback& feedback) {
     const std::string why =
         feedback.text.empty() ? "no reason given" : shown(feedback.text, words_bytes_max);
     return fmt::format("- {} {}: {} ({})\n", shown(feedback.tool, 80),
-                       shown(feedback.arguments.dump(), arguments_bytes_max), why,
+                       shown(feedback.before.dump(), arguments_bytes_max), why,
                        person(feedback.by));
 }
 
@@ -117,14 +117,13 @@ std::vector<Preference> preferences(const std::vector<Feedback>& history) {
     std::vector<Preference> found;  // oldest first
     for (const Feedback& feedback : history) {
         if (feedback.kind != FeedbackKind::modification) continue;
-        if (!feedback.arguments.is_object() || !feedback.replacement.is_object()) continue;
+        if (!feedback.before.is_object() || !feedback.after.is_object()) continue;
         std::set<std::string> names;
-        for (const std::string& name : feedback.arguments.names()) names.insert(name);
-        for (const std::string& name : feedback.replacement.names()) names.insert(name);
+        for (const std::string& name : feedback.before.names()) names.insert(name);
+        for (const std::string& name : feedback.after.names()) names.insert(name);
         for (const std::string& name : names) {
-            Preference preference{
-                feedback.tool, name, feedback.arguments[name], feedback.replacement[name], 1,
-                feedback.by};
+            Preference preference{feedback.tool,        name, feedback.before[name],
+                                  feedback.after[name], 1,    feedback.by};
             if (preference.before == preference.after) continue;
             const auto earlier = std::ranges::find_if(found, [&](const Preference& other) {
                 return other.tool == preference.tool && other.argument == name;

@@ -14,7 +14,7 @@ constexpr std::size_t reason_bytes_max = 1000;
 
 void AvoidList::add(const Feedback& rejection) {
     if (rejection.kind != FeedbackKind::rejection || !rejection.lifted_by.empty()) return;
-    Likeness likeness = likeness_of(rejection.tool, value_of(rejection.arguments), options_);
+    Likeness likeness = likeness_of(rejection.tool, value_of(rejection.before), options_);
     std::vector<Entry>& alike = entries_[likeness.key];
     alike.push_back({std::move(likeness), rejection});
 }

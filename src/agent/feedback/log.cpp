@@ -23,8 +23,8 @@ CREATE TABLE feedback (
     kind TEXT NOT NULL,
     request TEXT NOT NULL,
     tool TEXT NOT NULL,
-    arguments TEXT NOT NULL,
-    replacement TEXT NOT NULL,
+    before TEXT NOT NULL,
+    after TEXT NOT NULL,
     text TEXT NOT NULL,
     by TEXT NOT NULL,
     at TEXT NOT NULL,
@@ -103,22 +103,22 @@ Result<Json> json_at(const Query& query, int column) {
 /// A row that cannot be read is an error: feedback that gets lost would be asked for again.
 Result<Feedback> read_row(const Query& query, const std::string& session) {
     const std::optional<FeedbackKind> kind = kind_of(query.text_at(1));
-    const Result<Json> arguments = json_at(query, 4);
-    const Result<Json> replacement = json_at(query, 5);
-    if (!kind || !arguments || !replacement) {
+    const Result<Json> before = json_at(query, 4);
+    const Result<Json> after = json_at(query, 5);
+    if (!kind || !before || !after) {
         return Error{ErrorCode::unavailable,
                      fmt::format("feedback file: row {} cannot be read", query.number_at(0))};
     }
-    return Feedback{.id = query.number_at(0),
+    return Feedback{.request_id = query.text_at(2),
                     .kind = *kind,
-                    .session = session,
-                    .request_id = query.text_at(2),
                     .tool = query.text_at(3),
-                    .arguments = *arguments,
-                    .replacement = *replacement,
                     .text = query.text_at(6),
+                    .before = *before,
+                    .after = *after,
                     .by = query.text_at(7),
                     .at = query.text_at(8),
+                    .session = session,
+                    .id = query.number_at(0),
                     .lifted_by = query.text_at(9)};
 }
 
@@ -174,16 +174,15 @@ Result<void> Log::prepare() {
 }
 
 Result<std::int64_t> Log::add(const Feedback& feedback) {
-    Query insert(
-        db_.get(),
-        "INSERT INTO feedback (session, kind, request, tool, arguments, replacement, text, "
-        "by, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id");
+    Query insert(db_.get(),
+                 "INSERT INTO feedback (session, kind, request, tool, before, after, text, "
+                 "by, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id");
     insert.text(feedback.session)
         .text(to_string(feedback.kind))
         .text(feedback.request_id)
         .text(feedback.tool)
-        .text(text_of(feedback.arguments))
-        .text(text_of(feedback.replacement))
+        .text(text_of(feedback.before))
+        .text(text_of(feedback.after))
         .text(feedback.text)
         .text(feedback.by)
         .text(feedback.at);
@@ -211,7 +210,7 @@ Result<void> Log::lift(std::int64_t id, std::string_view by, std::string_view at
 
 Result<std::vector<Feedback>> Log::all(const std::string& session) const {
     Query query(db_.get(),
-                "SELECT id, kind, request, tool, arguments, replacement, text, by, at, lifted_by "
+                "SELECT id, kind, request, tool, before, after, text, by, at, lifted_by "
                 "FROM feedback WHERE session = ? ORDER BY id");
     query.text(session);
     std::vector<Feedback> rows;

@@ -27,15 +27,15 @@ class FeedbackLog : public ::testing::Test {
 TEST_F(FeedbackLog, F1_what_is_written_is_read_back) {
     Result<Log> log = Log::open(file());
     ASSERT_TRUE(log) << log.error().message;
-    const Feedback item{.kind = FeedbackKind::modification,
-                        .session = "s",
-                        .request_id = "req_1",
+    const Feedback item{.request_id = "req_1",
+                        .kind = FeedbackKind::modification,
                         .tool = "refund",
-                        .arguments = *Json::parse(R"({"amount":5})"),
-                        .replacement = *Json::parse(R"({"amount":4})"),
                         .text = "too much; 'quoted'",
+                        .before = *Json::parse(R"({"amount":5})"),
+                        .after = *Json::parse(R"({"amount":4})"),
                         .by = "ann",
-                        .at = "2026-01-01T00:00:00.000Z"};
+                        .at = "2026-01-01T00:00:00.000Z",
+                        .session = "s"};
     const Result<std::int64_t> id = log->add(item);
     ASSERT_TRUE(id);
     EXPECT_EQ(*log->add(item), *id) << "the same about the same request is kept once";
@@ -47,8 +47,8 @@ TEST_F(FeedbackLog, F1_what_is_written_is_read_back) {
     EXPECT_EQ(row.kind, item.kind);
     EXPECT_EQ(row.request_id, item.request_id);
     EXPECT_EQ(row.tool, item.tool);
-    EXPECT_EQ(row.arguments, item.arguments);
-    EXPECT_EQ(row.replacement, item.replacement);
+    EXPECT_EQ(row.before, item.before);
+    EXPECT_EQ(row.after, item.after);
     EXPECT_EQ(row.text, item.text);
     EXPECT_EQ(row.by, item.by);
     EXPECT_EQ(row.at, item.at);

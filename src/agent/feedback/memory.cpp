@@ -1,3 +1,5 @@
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <mutex>
 
@@ -23,7 +25,8 @@ struct FeedbackMemory::State {
     Result<void> remember(Feedback item);
     Result<void> lift(std::int64_t id, std::string_view by);
     void complain(const Error& error) const {
-        if (options.log) options.log(error.message);
+        if (options.log) return options.log(error.message);
+        spdlog::warn("{}", error.message);
     }
 
     const FeedbackOptions options;
@@ -58,10 +61,10 @@ Json proposed_arguments(const Request& request) {
 
 Feedback feedback_about(const Request& request, FeedbackKind kind, const std::string& session) {
     const Decision& decision = *request.decision;
-    Feedback item{.kind = kind, .session = session, .request_id = request.id};
+    Feedback item{.request_id = request.id, .kind = kind, .session = session};
     if (request.kind == Kind::action) {
         item.tool = request.tool();
-        item.arguments = proposed_arguments(request);
+        item.before = proposed_arguments(request);
     }
     item.by = decision.by;
     item.at = decision.at.empty() ? now_text() : decision.at;
@@ -79,7 +82,7 @@ std::vector<Feedback> feedback_in(const Request& request, const std::string& ses
     }
     if (request.outcome == Outcome::modified && request.kind == Kind::action) {
         Feedback item = feedback_about(request, FeedbackKind::modification, session);
-        item.replacement = request.release ? request.release->arguments : request.arguments();
+        item.after = request.release ? request.release->arguments : request.arguments();
         item.text = decision.note.empty() ? decision.reason : decision.note;
         found.push_back(std::move(item));
     }
@@ -177,21 +180,21 @@ std::string FeedbackMemory::advice() {
 Result<void> FeedbackMemory::guide(std::string_view text, std::string_view by) {
     if (text.empty()) return Error{ErrorCode::invalid_argument, "guidance is empty", "text"};
     return state_->remember({.kind = FeedbackKind::guidance,
-                             .session = state_->options.session,
                              .text = std::string(text),
                              .by = std::string(by),
-                             .at = now_text()});
+                             .at = now_text(),
+                             .session = state_->options.session});
 }
 
 Result<void> FeedbackMemory::correct(std::string_view text, std::string_view by,
                                      std::string_view request_id) {
     if (text.empty()) return Error{ErrorCode::invalid_argument, "correction is empty", "text"};
-    return state_->remember({.kind = FeedbackKind::correction,
-                             .session = state_->options.session,
-                             .request_id = std::string(request_id),
+    return state_->remember({.request_id = std::string(request_id),
+                             .kind = FeedbackKind::correction,
                              .text = std::string(text),
                              .by = std::string(by),
-                             .at = now_text()});
+                             .at = now_text(),
+                             .session = state_->options.session});
 }
 
 Result<void> FeedbackMemory::lift(std::int64_t id, std::string_view by) {

@@ -1,3 +1,6 @@
+#include <sqlite3.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <thread>
 
@@ -143,8 +146,8 @@ TEST(FeedbackMemory, F1_every_kind_is_kept_with_who_and_when) {
     EXPECT_EQ(history[0].by, "ann");
     EXPECT_EQ(history[0].at, "2026-03-01T10:00:00.000Z");
     EXPECT_EQ(history[1].kind, FeedbackKind::modification);
-    EXPECT_EQ(history[1].arguments.dump(), R"({"amount":500})");
-    EXPECT_EQ(history[1].replacement.dump(), R"({"amount":50})");
+    EXPECT_EQ(history[1].before.dump(), R"({"amount":500})");
+    EXPECT_EQ(history[1].after.dump(), R"({"amount":50})");
     EXPECT_EQ(history[2].kind, FeedbackKind::guidance);
     EXPECT_EQ(history[2].by, "bob");
     EXPECT_FALSE(history[2].at.empty());
@@ -212,12 +215,10 @@ TEST_F(FeedbackFile, F2_what_cannot_be_stored_still_counts_and_is_reported) {
         memory({.file = file(), .session = "s", .log = [&](std::string_view text) {
                     reports.emplace_back(text);
                 }});
-    // Somebody else holds the file for longer than we wait: the table is gone before that.
-    const auto breaker = memory({.file = file(), .session = "s"});
-    ASSERT_EQ(::system(("python3 -c \"import sqlite3; c = sqlite3.connect('" + file() +
-                        "'); c.execute('DROP TABLE feedback'); c.commit()\"")
-                           .c_str()),
-              0);
+    sqlite3* other = nullptr;
+    ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(other, "DROP TABLE feedback", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(other);
     feedback->on_decided(rejected());
     EXPECT_TRUE(refusal_of_command(*feedback, "rm -rf build"));
     ASSERT_EQ(reports.size(), 1U);
