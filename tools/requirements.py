@@ -76,6 +76,11 @@ ROWS = {
     "Q10": "message templates for each tool, without secrets",
     "D9": "critical risk needs a confirmation code beside the click",
     "U1": "fewer questions: grants instead of the same question again",
+    "F1": "feedback of four kinds, kept with who and when",
+    "F2": "a rejected action is not proposed again: on the avoid list, and a repeat is refused without asking",
+    "F3": "modifications become preferences, guidance enters the next prompts",
+    "F4": "what people do again and again is said before it happens again",
+    "W4": "git: approvals and actions in the session's history",
     "U3": "what people decided before is remembered for the session",
 }
 
