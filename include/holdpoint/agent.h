@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <holdpoint/confirmation.h>
+#include <holdpoint/feedback.h>
 #include <holdpoint/holdpoint.h>
 #include <holdpoint/model.h>
 #include <holdpoint/tool.h>
@@ -32,19 +33,6 @@ struct Step {
     std::string message = {};     ///< what the model was told
     std::optional<Why> why = {};  ///< why it did not run
     std::string request_id = {};
-};
-
-enum class FeedbackKind { rejection, modification, guidance, correction };
-
-/// What a person taught the agent (F1).
-struct Feedback {
-    std::string request_id;
-    FeedbackKind kind = FeedbackKind::rejection;
-    std::string tool;
-    std::string text;    ///< reason, guidance or correction
-    Json before, after;  ///< of a modification
-    std::string by;
-    std::string at;
 };
 
 /// One line of what was asked and answered (L1).
@@ -108,6 +96,9 @@ struct HumanInTheLoopOptions {
     bool must_approve_final = false;      ///< propose the final answer too; policy decides
     std::function<void(const Step&)> on_step = {};
     std::stop_token stop = {};
+    /// What people taught the agent; it refuses what they rejected and enters the prompts. Empty:
+    /// one of its own, gone with the process.
+    std::shared_ptr<FeedbackMemory> feedback = {};
     bool must_keep_requests = false;  ///< when stopped: what waits stays for a later process
 };
 
@@ -129,7 +120,7 @@ class HumanInTheLoop {
     /// A person's correction of something the agent said; the following prompts contain it.
     void correct(const std::string& text, const std::string& by);
 
-    const std::vector<Feedback>& feedback_history() const;
+    std::vector<Feedback> feedback_history() const;
     const std::vector<AuditEntry>& audit_log() const;
 
   private:

@@ -37,38 +37,9 @@ double seconds_between(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-void Chronicle::learn(const Request& request) {
-    if (!request.decision) return;
-    const Decision& decision = *request.decision;
-    Feedback lesson{
-        request.id, FeedbackKind::rejection, request.tool(), decision.reason, {}, {}, decision.by,
-        decision.at};
-    switch (*request.outcome) {
-        case Outcome::rejected:
-        case Outcome::aborted:
-            break;
-        case Outcome::modified:
-            lesson.kind = FeedbackKind::modification;
-            lesson.text = decision.note;
-            lesson.before = request.proposed;
-            lesson.after = request.kind == Kind::action ? request.arguments() : request.subject;
-            break;
-        case Outcome::deferred:
-            lesson.kind = FeedbackKind::guidance;
-            lesson.text = decision.guidance;
-            break;
-        default:
-            return;
-    }
-    add(std::move(lesson));
-}
-
-void Chronicle::add(Feedback lesson) { feedback.push_back(std::move(lesson)); }
-
 void Chronicle::on_decided(const Request& request) {
     if (!is_ours()) return;
     requests_.push_back(request);
-    learn(request);
     audit.push_back({request.id, request.settled_at, request.gate, request.headline,
                      std::string(core::to_string(*request.outcome)),
                      request.decision ? request.decision->by : "", request.session,
@@ -121,17 +92,7 @@ void GatedRunner::end(RunResult& result) {
     chronicle_->move_into(result);
 }
 
-std::string GatedRunner::advice() const {
-    std::string text = holdpoint_.advice();
-    for (const Feedback& lesson : chronicle_->feedback) {
-        const bool is_for_prompt =
-            lesson.kind == FeedbackKind::guidance || lesson.kind == FeedbackKind::correction;
-        if (!is_for_prompt || lesson.text.empty()) continue;
-        text += fmt::format("{}A person ({}) says: {}", text.empty() ? "" : "\n", lesson.by,
-                            lesson.text);
-    }
-    return text;
-}
+std::string GatedRunner::advice() const { return holdpoint_.advice(); }
 
 bool GatedRunner::is_confirmed(const Tool& tool, Json& arguments, Step& step) {
     const bool is_claimed = arguments["confirmed"].boolean().value_or(false);

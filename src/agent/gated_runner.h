@@ -22,14 +22,10 @@ class Chronicle : public Observer {
 
     /// What was collected since the last call goes into the result.
     void move_into(RunResult& result);
-    void add(Feedback feedback);
 
-    std::vector<Feedback> feedback;  ///< of all runs
-    std::vector<AuditEntry> audit;   ///< of all runs
+    std::vector<AuditEntry> audit;  ///< of all runs
 
   private:
-    void learn(const Request& request);
-
     bool is_ours() const { return owner_.load() == std::this_thread::get_id(); }
 
     std::atomic<std::thread::id> owner_;

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "agent/gated_runner.h"
-#include "base/clock.h"
 
 namespace holdpoint {
 namespace {
@@ -11,6 +11,17 @@ constexpr int final_tries_max = 3;
 std::chrono::milliseconds since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
                                                                  start);
+}
+
+std::shared_ptr<FeedbackMemory> own_memory(const std::string& session) {
+    Result<std::shared_ptr<FeedbackMemory>> memory = FeedbackMemory::open({.session = session});
+    if (memory) return *memory;
+    spdlog::error("feedback is not remembered: {}", memory.error().message);
+    return nullptr;
+}
+
+void log_failure(const Result<void>& stored) {
+    if (!stored) spdlog::warn("feedback: {}", stored.error().message);
 }
 
 }  // namespace
@@ -28,6 +39,10 @@ struct HumanInTheLoop::Parts {
           runner(holdpoint, chronicle, options) {
         if (!options.inner) options.inner = make_react();
         holdpoint.add(std::static_pointer_cast<Observer>(chronicle));
+        if (!options.feedback) options.feedback = own_memory(holdpoint.session());
+        if (!options.feedback) return;
+        holdpoint.add(std::static_pointer_cast<Observer>(options.feedback));
+        holdpoint.add(std::static_pointer_cast<Advisor>(options.feedback));
     }
 
     /// Proposes the final answer; a person may want another one.
@@ -108,12 +123,11 @@ Run<std::string> HumanInTheLoop::request_guidance(const std::string& situation,
 }
 
 void HumanInTheLoop::correct(const std::string& text, const std::string& by) {
-    parts_->chronicle->add(
-        {"", FeedbackKind::correction, "", text, {}, {}, by, to_string(read_system_clock().wall)});
+    if (parts_->options.feedback) log_failure(parts_->options.feedback->correct(text, by));
 }
 
-const std::vector<Feedback>& HumanInTheLoop::feedback_history() const {
-    return parts_->chronicle->feedback;
+std::vector<Feedback> HumanInTheLoop::feedback_history() const {
+    return parts_->options.feedback ? parts_->options.feedback->history() : std::vector<Feedback>{};
 }
 const std::vector<AuditEntry>& HumanInTheLoop::audit_log() const {
     return parts_->chronicle->audit;

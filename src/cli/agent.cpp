@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <holdpoint/agent.h>
+#include <holdpoint/git.h>
 #include <holdpoint/tools.h>
 #include <poll.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ struct AgentOptions {
     std::vector<std::string> tools;
     std::string folder = ".";
     std::string task, session, user;
+    std::string feedback, repository;
     std::string system = "You are a careful assistant. Use the tools; say plainly what you did.";
     int turns_max = 20;
     bool is_demo = false;
@@ -155,6 +157,15 @@ ExitCode run_agent(Session& session, const AgentOptions& options) {
                       .tools = std::move(*tools),
                       .model = *model};
     HumanInTheLoopOptions loop_options;
+    Result<std::shared_ptr<FeedbackMemory>> feedback =
+        FeedbackMemory::open({.file = options.feedback,
+                              .session = holdpoint->session(),
+                              .working_directory = options.folder});
+    if (!feedback) return session.out.fail(feedback.error());
+    loop_options.feedback = *feedback;
+    if (!options.repository.empty())
+        holdpoint->add(std::make_shared<GitHistory>(
+            GitOptions{.repository = options.repository, .working_directory = options.folder}));
     loop_options.inner = make_react({.iterations_max = options.turns_max});
     loop_options.stop = signals.token();
     loop_options.must_keep_requests = !options.session.empty();

@@ -19,7 +19,7 @@ class AgentTest(ServerTest):
         self.folder = pathlib.Path(folder.name)
         self.work = self.folder / "work"
         self.work.mkdir()
-        self.key = self.server.new_key("agent", self.fresh("agent"))
+        self.key = self.server.new_key("agent", self.fresh("agent"))["key"]
         self.person = self.server.actor("approver", self.fresh("person"))
 
     def start(self, script, *flags, task="Do it"):
