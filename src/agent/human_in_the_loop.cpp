@@ -111,14 +111,7 @@ Run<std::string> HumanInTheLoop::request_guidance(const std::string& situation,
     const Run<Json> told = parts_->holdpoint.ask(question, {.stop = parts_->options.stop});
     if (!told) return std::unexpected(told.error());
     std::string words = told->text_or("");
-    parts_->chronicle->add({"",
-                            FeedbackKind::guidance,
-                            "",
-                            words,
-                            {},
-                            {},
-                            "person",
-                            to_string(read_system_clock().wall)});
+    if (parts_->options.feedback) log_failure(parts_->options.feedback->guide(words, "person"));
     return words;
 }
 

@@ -9,7 +9,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "agent/demo/demo.h"
@@ -68,9 +70,9 @@ std::optional<std::string> read_line(std::string& buffer, const std::stop_token&
         if (stop.stop_requested()) return std::nullopt;
         pollfd waiting{STDIN_FILENO, POLLIN, 0};
         constexpr int look_ms = 100;
-        if (poll(&waiting, 1, look_ms) <= 0) continue;
+        if (::poll(&waiting, 1, look_ms) <= 0) continue;
         char bytes[4096];
-        const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
+        const ssize_t count = ::read(STDIN_FILENO, bytes, sizeof bytes);
         if (count <= 0) return std::nullopt;
         buffer.append(bytes, static_cast<std::size_t>(count));
     }
@@ -235,6 +237,10 @@ void add_agent(CLI::App& app, Commands& commands) {
     command->add_option("--turns", options->turns_max, "At most so many turns of the model")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000));
+    command->add_option("--feedback", options->feedback,
+                        "File that keeps what people said, for later runs of the session");
+    command->add_option("--git", options->repository,
+                        "Repository whose history tells what was decided and done");
     command
         ->add_option("--patience", options->patience_s,
                      "Seconds until a server that does not answer is given up")
