@@ -150,7 +150,7 @@ export const closeBrowser = async () => {
 export async function open(server, name, options = {}) {
   const context = await (await launch()).newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce', ...options })
   // Far above what anything should need: the machine may be busy.
-  context.setDefaultTimeout(30_000)
+  context.setDefaultTimeout(Number(process.env.HOLDPOINT_PATIENCE_MS ?? 30_000))
   const page = await context.newPage()
   page.wrongs = []
   const blame = (text) => {

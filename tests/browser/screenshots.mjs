@@ -6,13 +6,13 @@ import { fillDemo } from './demo.mjs'
 const folder = process.argv[2] ?? 'build/screenshots'
 const only = process.argv[3]
 mkdirSync(folder, { recursive: true })
-const server = await new Server().start()
-const made = await fillDemo(server)
-
 const desk = { viewport: { width: 1360, height: 860 } }
 const phone = { ...devices['iPhone 13'], defaultBrowserType: undefined }
 for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['dark', { ...desk, colorScheme: 'dark' }], ['phone', { ...phone, colorScheme: 'light' }], ['phone-dark', { ...phone, colorScheme: 'dark' }]]) {
   if (only && only !== name) continue
+  // Fresh for each: some of the requests wait only minutes.
+  const server = await new Server().start()
+  const made = await fillDemo(server)
   const page = await open(server, 'ann', options)
   const is_phone = name.startsWith('phone')
   const shot = (what) => page.screenshot({ path: `${folder}/${name}-${what}.png` })
@@ -64,6 +64,6 @@ for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['d
   await guest.getByLabel('Name').waitFor()
   await guest.screenshot({ path: `${folder}/${name}-sign-in.png` })
   await guest.context().close()
+  await server.stop()
 }
 await closeBrowser()
-await server.stop()
