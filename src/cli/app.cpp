@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "cli/agent.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -100,6 +101,7 @@ void add_commands(CLI::App& app, Commands& commands) {
     add_policy(app, commands);
     add_grant(app, commands);
     add_stats(app, commands);
+    add_agent(app, commands);
     add_doctor(app, commands);
     add_completion(app, commands);
     add_version(app, commands);
