@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_fields.h"
+#include "core/stored_json.h"
 
 namespace holdpoint::policy {
 namespace {
@@ -63,7 +64,7 @@ std::optional<double> confidence_in(const value& risk, const value& metadata) {
 
 Result<value> parsed(const core::JsonText& text) {
     if (text.is_null()) return value();
-    return json::parse(text.text);
+    return core::parse_stored(text.text);
 }
 
 std::string text_or(Fields& fields, std::string_view name, std::string_view absent) {

@@ -135,7 +135,7 @@ Result<policy::StateView> load_state(store::Transaction& tx, const policy::Polic
     return state;
 }
 
-/// Of the store's thread; it has one at a time.
+/// Each thread has one judgement at a time.
 policy::Workspace& workspace() {
     static thread_local policy::Workspace one;
     return one;
@@ -198,17 +198,23 @@ void demand(core::Requirement& requirement, const core::Requirement& asked) {
     requirement.confirm_required = requirement.confirm_required || asked.confirm_required;
 }
 
-Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
-                             const core::Proposal& proposal, const Proposer& proposer, double draw,
-                             Trace trace, Timestamp now) {
+policy::Caller caller_of(const Proposer& proposer, std::vector<std::string> user_roles,
+                         Timestamp now) {
     policy::Caller caller;
     caller.agent = proposer.agent.name;
     if (!proposer.agent.groups.empty()) caller.role = proposer.agent.groups.front();
     caller.now = now;
+    caller.user_roles = std::move(user_roles);
+    return caller;
+}
+
+Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
+                             const core::Proposal& proposal, const Proposer& proposer, double draw,
+                             Trace trace, Timestamp now) {
     Result<std::vector<std::string>> roles = user_roles(tx, proposal, proposer.owner);
     if (!roles) return roles.error();
-    caller.user_roles = std::move(*roles);
-    Result<policy::Call> call = policy::make_call(proposal, caller);
+    Result<policy::Call> call =
+        policy::make_call(proposal, caller_of(proposer, std::move(*roles), now));
     if (!call) return call.error();
 
     Judgement judgement;
@@ -250,6 +256,23 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
                         const core::Proposal& proposal, const Proposer& proposer, double draw,
                         Timestamp now) {
     return judge_with(tx, policy, proposal, proposer, draw, Trace::leave, now);
+}
+
+std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::Proposal& proposal,
+                                     const Proposer& proposer, double draw, Timestamp now) {
+    const bool has_roles = !proposal.user.empty() && proposal.user == proposer.owner;
+    if (has_roles) return std::nullopt;
+    const Result<policy::Call> call = policy::make_call(proposal, caller_of(proposer, {}, now));
+    if (!call) return std::nullopt;
+    const policy::Needs needs = policy::needs(policy, *call, workspace());
+    const bool needs_store = !needs.counters.empty() || needs.wants_costs || needs.wants_grants ||
+                             !needs.trust_key.empty();
+    if (needs_store) return std::nullopt;
+    policy::StateView state;
+    state.counters.resize(policy.file.counters.size());
+    state.draw = draw;
+    const policy::Verdict verdict = policy::evaluate(policy, *call, state, workspace());
+    return policy::to_core(policy, *call, verdict, proposal);
 }
 
 Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,

@@ -8,8 +8,8 @@
 #include "policy/policy.h"
 #include "store/store.h"
 
-/// Where policy meets what is stored. Everything here runs inside the transaction of the use case:
-/// two requests that race for the last unit of a counter or a grant see each other.
+/// Where policy meets what is stored. All but foresee() runs inside the transaction of the use
+/// case: two requests that race for the last unit of a counter or a grant see each other.
 namespace holdpoint::service {
 
 /// Who proposes, as the credential says.
@@ -32,7 +32,13 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
                         const core::Proposal& proposal, const Proposer& proposer, double draw,
                         Timestamp now);
 
-/// The same without leaving a trace, for whoever only asks.
+/// What judge() will say once the agent has used the tool before; nothing where policy looks at
+/// more of what is stored: counters, costs, grants, trust, a person's roles. Needs no transaction,
+/// so it may run on another thread while the store syncs.
+std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::Proposal& proposal,
+                                     const Proposer& proposer, double draw, Timestamp now);
+
+/// judge() without leaving a trace, for whoever only asks.
 Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,
                           const core::Proposal& proposal, const Proposer& proposer, Timestamp now);
 

@@ -251,6 +251,32 @@ gates:
     EXPECT_EQ(propose(proposal, start + 3)->outcome, Outcome::allowed) << "another session";
 }
 
+TEST_F(Policies, G7_the_same_report_again_is_no_second_expense) {
+    load_policy(R"(
+holdpoint: 1
+policy: budget
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  search: {risk: low, read_only: true}
+gates:
+  money: {type: budget_based, cost_above: 5.0, window: session}
+)");
+    core::Proposal proposal =
+        core::test::proposal(core::Kind::action, R"({"tool":"search","arguments":{}})");
+    proposal.session = "s-1";
+    const RequestPtr first = propose(proposal);
+    core::Report done;
+    done.is_success = true;
+    for (int times = 0; times < 3; ++times) {
+        const Result<Decided> reported = run([&](store::Transaction& tx) {
+            return report(tx, *in_force(), first->id, done, {.cost = 2, .tokens = 1}, agent(),
+                          start + 1);
+        });
+        ASSERT_TRUE(reported && !reported->refusal);
+    }
+    EXPECT_EQ(propose(proposal, start + 2)->outcome, Outcome::allowed) << "2 of 5 are spent";
+}
+
 TEST_F(Policies, D9_critical_risk_asks_for_the_code_that_stands_with_the_request) {
     load_policy(R"(
 holdpoint: 1
@@ -269,6 +295,25 @@ tools:
     call.command.confirm = core::confirmation_code(request->digest);
     EXPECT_EQ(call.command.confirm.size(), 6U);
     EXPECT_EQ(decide_call(call)->request->outcome, Outcome::approved);
+}
+
+TEST_F(Policies, X4_what_the_door_took_is_judged_and_changed_whatever_its_size) {
+    load_policy("holdpoint: 1\npolicy: plain\ndefaults: {decision: require}\n");
+    std::string large = "{";
+    for (int i = 0; i < 8; ++i)
+        large +=
+            (i ? ",\"k" : "\"k") + std::to_string(i) + "\":\"" + std::string(50'000, 'x') + '"';
+    large += '}';
+    core::Proposal proposal =
+        core::test::proposal(core::Kind::action, R"({"tool":"write","arguments":{}})");
+    proposal.subject.text = R"({"arguments":)" + large + R"(,"tool":"write","type":"tool_call"})";
+    const RequestPtr request = propose(proposal);
+    ASSERT_EQ(request->state, State::pending);
+    DecideCall call{request->id, command(DecisionKind::modify), person("ann"), {}, start + 1};
+    call.command.replacement.text = large.substr(0, large.size() - 1) + R"(,"z":1})";
+    const Result<Decided> decided = decide_call(call);
+    ASSERT_TRUE(decided && !decided->refusal);
+    EXPECT_EQ(decided->request->proposed.text, large);
 }
 
 TEST_F(Policies, P6_the_version_of_the_policy_stands_in_the_verdict) {
