@@ -86,7 +86,7 @@ async function timeKeys(count) {
   const server = await new Server(['--pending-max', '20000']).start()
   await fillMany(server, count)
   const page = await open(server, 'admin')
-  await page.getByText(`${count.toLocaleString('en')} waiting`).waitFor({ timeout: 60_000 })
+  await page.getByText(`${count.toLocaleString('en')} waiting`).waitFor({ timeout: 180_000 })
   await page.locator('#requests').focus()
   await page.waitForTimeout(1000)
   const times = await pressKeys(page)

@@ -241,6 +241,7 @@ Result<Call> make_call(const core::Proposal& proposal, const Caller& caller) {
     call.agent_depth = caller.depth;
     call.user = proposal.user;
     call.user_roles = caller.user_roles;
+    call.are_roles_known = caller.are_roles_known;
     call.session = proposal.session;
     call.task = proposal.task;
     call.task_steps = caller.task_steps;

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "policy/builder.h"
 #include "service/expire.h"
 #include "service/follow_up.h"
 #include "service/read.h"
@@ -101,6 +102,10 @@ TEST_F(Requests, only_what_depends_on_nothing_stored_is_foreseen) {
                                                           R"({"tool":"refund","arguments":{}})")}))
                      .at(0))
         << "counters are stored";
+    const auto guests =
+        policy::Builder("p").assessor([](const policy::Call&, policy::Assessment&) {}).build();
+    ASSERT_TRUE(guests);
+    EXPECT_FALSE(foresee(**guests, call_with({proposal()})).at(0)) << "code that is not ours";
 }
 
 TEST_F(Requests, the_same_key_and_body_give_the_same_request) {

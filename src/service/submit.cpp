@@ -52,7 +52,7 @@ Result<core::Step> open_one(store::Transaction& tx, const policy::Policy& policy
     if (!judgement) return judgement.error();
     Result<core::Step> step = core::open(proposal, judgement->verdict, opening_of(call, at));
     if (!step || !step->request.is_released) return step;
-    if (Result<void> ok = count_allowed(tx, *judgement, call.agent.id, call.now); !ok)
+    if (Result<void> ok = count_allowed(tx, *judgement, step->request, call.now); !ok)
         return ok.error();
     return step;
 }

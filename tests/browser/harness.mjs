@@ -32,7 +32,7 @@ export const freePort = () =>
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Waits until `look` gives something true; fails with what it was waiting for. */
-export async function eventually(what, look, limit_ms = 8000) {
+export async function eventually(what, look, limit_ms = 30_000) {
   const end = Date.now() + limit_ms
   for (;;) {
     const found = await look()
@@ -149,7 +149,8 @@ export const closeBrowser = async () => {
 /** A browser window of one person. What it did wrong (policy violations, script errors) is in `wrongs`. */
 export async function open(server, name, options = {}) {
   const context = await (await launch()).newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(8000)
+  // Far above what anything should need: the machine may be busy.
+  context.setDefaultTimeout(30_000)
   const page = await context.newPage()
   page.wrongs = []
   const blame = (text) => {

@@ -216,7 +216,7 @@ void Api::events(const CallPtr& call) {
     if (is_stopping_)
         return call->exchange->respond(wire::to_response(
             {ErrorCode::unavailable, "the server is stopping; ask again", "", 1}));
-    streams_.start(*call->exchange, call->caller, std::move(filter), *after);
+    streams_.start(*call->exchange, call->caller, std::move(filter), *after, call->now);
 }
 
 }  // namespace holdpoint::api
