@@ -17,7 +17,8 @@ using policy::match::PathContext;
 using Words = std::span<const std::string>;
 
 constexpr int unwrapping_max = 4;
-constexpr std::size_t words_max = 1000;  // of a program unknown to us; beyond, order counts
+constexpr std::size_t clustered_max = 4;  // letters behind one dash
+constexpr std::size_t words_max = 1000;   // of a program unknown to us; beyond, order counts
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
@@ -48,6 +49,7 @@ bool holds_expansion(std::string_view word) {
 
 /// Without the folders where every system keeps its programs.
 std::string program_form(const std::string& word, const PathContext& context) {
+    if (word == std::string(active_mark) + "[") return "[";  // a pattern of one character is none
     for (const std::string_view folder :
          {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"}) {
         if (word.starts_with(folder) && !word.substr(folder.size()).contains('/')) {
@@ -179,6 +181,9 @@ std::size_t Parsed::take(Words words, const OptionForm& form, bool stops) {
     while (at < words.size()) {
         const std::string& word = words[at];
         if (word == "--") {
+            // Before files it only says that they are no options; elsewhere it may say more.
+            const bool is_kept = form.operands == Operands::words;
+            if (is_kept) operands_.push_back(word);
             operands_.insert(operands_.end(), words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                              words.end());
             return words.size();
@@ -244,7 +249,7 @@ class Builder {
   private:
     void add(SimpleCommand command, int depth, bool is_alone);
     void add_words(Words words);
-    void add_loose(Words words);
+    void add_loose(Words words, bool has_clusters);
     bool unwrap(const SimpleCommand& command, int depth, bool is_alone);
     void add_assignments(std::vector<std::string> assignments);
 
@@ -344,7 +349,7 @@ void Builder::add_words(Words words) {
             form = own;
         }
     }
-    if (form == nullptr) return add_loose(words);
+    if (form == nullptr) return add_loose(words, has_subcommands(program));
     if (form->order == WordOrder::free) {
         parsed.take(words, *form, false);
         form_.text += parsed.text(*form);
@@ -369,13 +374,25 @@ void append_loose(std::vector<LooseWords::Word>& out, const std::string& word,
     out.push_back({word_form(word.substr(equals + 1), context), false, false});
 }
 
-void Builder::add_loose(Words words) {
+/// `-af`, of a program that takes it for `-a -f`.
+bool is_cluster(std::string_view word) {
+    return word.size() > 2 && word.size() <= clustered_max + 1 && word[0] == '-' &&
+           std::ranges::all_of(word.substr(1), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+           });
+}
+
+void Builder::add_loose(Words words, bool has_clusters) {
     LooseWords loose;
     bool is_behind = false;  // `--` stands before: no options any more
     for (const std::string& word : words) {
         if (is_behind || word == "--") {
             is_behind = true;
             loose.words.push_back({word_form(word, context_), false, false});
+        } else if (has_clusters && is_cluster(word)) {
+            for (const char letter : word.substr(1)) {
+                loose.words.push_back({std::string("-") + letter, true, false});
+            }
         } else {
             append_loose(loose.words, word, context_);
         }

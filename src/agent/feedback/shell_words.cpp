@@ -20,6 +20,12 @@ bool is_assignment(std::string_view word) {
     return word.substr(end).starts_with('=') || word.substr(end).starts_with("+=");
 }
 
+bool begins_more(std::string_view word) {
+    constexpr std::string_view words[] = {"if",    "then",  "elif", "else",
+                                          "while", "until", "do",   "!"};
+    return std::ranges::find(words, word) != std::end(words);
+}
+
 class Reader {
   public:
     Reader(std::string_view text, int depth) : text_(text), depth_(depth) {}
@@ -409,6 +415,11 @@ void Reader::end_command(std::string_view how) {
         if (how.empty() && !commands_.empty() && commands_.back().followed_by == ";") {
             commands_.back().followed_by.clear();
         }
+        return;
+    }
+    // `then` on a line of its own is followed by what it begins.
+    if (is_sequence && !how.empty() && command_.words.size() == 1 &&
+        begins_more(command_.words[0])) {
         return;
     }
     command_.followed_by = how;
