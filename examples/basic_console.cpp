@@ -12,6 +12,7 @@ Tool file_tool(const std::string& name, const std::string& done) {
     tool.name = name;
     tool.schema = *Json::parse(R"({"type": "object", "required": ["path"],
                                    "properties": {"path": {"type": "string"}}})");
+    if (name != "list_files") tool.facts = {.risk = RiskLevel::medium, .is_destructive = true};
     tool.run = [done](const Json& arguments, ToolContext&) -> Result<Json> {
         return Json(done + " " + arguments["path"].text_or(""));
     };

@@ -31,6 +31,7 @@ struct Step {
     bool is_success = false;      ///< it ran and gave no error
     Json output = {};             ///< what the tool gave
     std::string message = {};     ///< what the model was told
+    std::string reasoning = {};   ///< what the model said beside the call
     std::optional<Why> why = {};  ///< why it did not run
     std::string request_id = {};
 };
@@ -64,8 +65,9 @@ class ToolRunner {
   public:
     virtual ~ToolRunner() = default;
 
-    /// Runs the calls of one turn and gives an answer to each, in order. Never throws.
-    virtual std::vector<Step> run(const Agent& agent, const std::vector<ToolCall>& calls) = 0;
+    /// Runs the calls of one turn of the model and gives an answer to each, in order. What the
+    /// model said beside them is shown to people as its reasoning. Never throws.
+    virtual std::vector<Step> run(const Agent& agent, const Message& turn) = 0;
     /// True once a person stopped the run: nothing more may be proposed.
     virtual bool is_aborted() const = 0;
     virtual void add_usage(const Usage& usage) = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -59,6 +60,12 @@ struct Wait {
     std::stop_token stop = {};
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
     bool must_keep_request = false;
+};
+
+/// What an action used up; counts towards the budgets of policy.
+struct Spent {
+    std::optional<double> cost = {};  ///< instead of the estimate, where it is known
+    std::int64_t tokens = 0;
 };
 
 /// Something that happened to a request.
@@ -120,8 +127,9 @@ class Holdpoint {
     Task<Run<Json>> run_async(Action action, Work work, Wait wait = {});
 
     /// The second half of run(), for whoever has a release already: the action is begun at most
-    /// once, also across restarts of a named session.
-    Run<Json> run_released(const Release& release, const Work& work);
+    /// once, also across restarts of a named session. `spent` is asked after the work.
+    Run<Json> run_released(const Release& release, const Work& work,
+                           const std::function<Spent()>& spent = {});
 
     /// Wraps a callable so that every call asks first. `tool` is the name that policy and people
     /// know it by. The callable takes the arguments as Json …

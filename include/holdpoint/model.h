@@ -80,8 +80,9 @@ std::shared_ptr<Model> make_chat_model(ChatOptions options);
 ///      {"say": "Done."}]
 ///
 /// `when` is a text that must occur in what was said since the last turn. `{{token}}` in arguments
-/// stands for the last confirmation token that was said. `raw` in place of `arguments` is passed on
-/// as it is, broken or not. After the last turn it says nothing more.
+/// stands for the last confirmation token that was said, `{{answer}}` for what a person answered,
+/// and `{{heard}}` in `say` for everything said since the last turn. `raw` in place of `arguments`
+/// is passed on as it is, broken or not. After the last turn it says nothing more.
 Result<std::shared_ptr<Model>> make_scripted_model(const Json& script);
 Result<std::shared_ptr<Model>> load_scripted_model(const std::string& path);
 

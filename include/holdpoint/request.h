@@ -47,6 +47,7 @@ struct Action {
 
 struct PlanStep {
     std::string action = {};
+    std::string tool = {};  ///< that it will call; policy may look at it
     std::string description = {};
     bool is_optional = false;  ///< may be left out by whoever approves
     int order = 0;             ///< filled in by Holdpoint where it is 0

@@ -10,6 +10,7 @@
 
 #include <holdpoint/json.h>
 #include <holdpoint/options.h>
+#include <holdpoint/request.h>
 #include <holdpoint/result.h>
 
 namespace holdpoint {
@@ -21,6 +22,8 @@ struct ToolContext {
     ToolRunner* runner = nullptr;  ///< for tools that run agents of their own
     std::string agent = {};        ///< who called
     std::stop_token stop = {};
+    Context about = {};               ///< what people should know, for tools that ask them
+    std::optional<double> cost = {};  ///< set by the tool, where it knows what the call cost
 };
 
 /// Something that a model can call.

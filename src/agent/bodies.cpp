@@ -56,6 +56,7 @@ Json body_of(const Plan& plan) {
     std::vector<Json> steps;
     for (const PlanStep& step : plan.steps) {
         Json json = Json::object({{"action", step.action}, {"optional", step.is_optional}});
+        put(json, "tool", step.tool);
         put(json, "description", step.description);
         if (step.order > 0) json = json.with("order", step.order);
         steps.push_back(std::move(json));

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
-#include <mutex>
-
 #include "agent/http.h"
+#include "agent/pause.h"
 #include "agent/remote.h"
 #include "agent/sse.h"
 
@@ -171,19 +169,12 @@ class ChatModel : public Model {
                 !may_try_again(turn.error()) || prompt.stop.stop_requested())
                 return turn;
             const std::chrono::milliseconds asked{1000LL * turn.error().retry_after_s};
-            sleep(std::max(pause, asked), prompt.stop);
+            agent::pause(std::max(pause, asked), prompt.stop);
             pause *= 2;
         }
     }
 
   private:
-    static void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
-        std::mutex mutex;
-        std::condition_variable_any is_stopped;
-        std::unique_lock lock(mutex);
-        is_stopped.wait_for(lock, stop, time, [] { return false; });
-    }
-
     Result<Turn> attempt_once(const Prompt& prompt, bool& has_spoken) {
         HttpCall call;
         call.method = "POST";

@@ -4,9 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include "agent/await.h"
+#include "agent/blocking.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/sha256.h"
+#include "base/text.h"
 
 namespace holdpoint::agent {
 namespace {
@@ -15,8 +17,10 @@ using std::chrono::milliseconds;
 using SteadyTime = std::chrono::steady_clock;
 
 constexpr milliseconds wait_slice{25'000};
+constexpr milliseconds withdrawal_time_max{1'000};
 constexpr std::size_t settled_max = 10'000;
 constexpr std::size_t report_bytes_max = 64 * 1024;
+constexpr std::size_t report_error_max = 2000;
 
 std::string random_name(std::string_view prefix) {
     std::string name(prefix);
@@ -39,6 +43,40 @@ Result<std::vector<Request>> read_batch(const Json& answer, std::size_t count) {
     }
     if (requests.size() != count) return not_understood("a batch");
     return requests;
+}
+
+/// What became of the work, and what it threw.
+std::pair<Ran, std::exception_ptr> attempt(const Holdpoint::Work& work, const Json& arguments) {
+    Ran ran;
+    std::exception_ptr thrown;
+    try {
+        Result<Json> result = work(arguments);
+        ran.is_success = result.has_value();
+        if (result)
+            ran.result = std::move(*result);
+        else
+            ran.error = result.error().message;
+    } catch (const std::exception& exception) {
+        thrown = std::current_exception();
+        ran.error = exception.what();
+    } catch (...) {
+        thrown = std::current_exception();
+        ran.error = "it threw something unknown";
+    }
+    if (!is_utf8(ran.error)) ran.error = visible(ran.error, Newlines::keep);
+    return {std::move(ran), std::move(thrown)};
+}
+
+Json report_of(const Ran& ran, const Spent& spent) {
+    Json report = Json::object({{"success", ran.is_success}});
+    if (!ran.error.empty()) report = report.with("error", cut_utf8(ran.error, report_error_max));
+    if (!ran.result.is_null())
+        report = report.with("result", ran.result.dump().size() <= report_bytes_max
+                                           ? ran.result
+                                           : Json("the result is too long to be reported"));
+    if (spent.cost) report = report.with("cost", *spent.cost);
+    if (spent.tokens > 0) report = report.with("tokens", spent.tokens);
+    return report;
 }
 
 }  // namespace
@@ -67,6 +105,12 @@ Result<std::shared_ptr<Client>> Client::open(std::unique_ptr<Backend> backend, S
 }
 
 Client::~Client() {
+    // A program that is about to end still takes back what it asked, if somebody listens.
+    if (backend_) {
+        std::unique_lock lock(withdrawals_->mutex);
+        withdrawals_->is_changed.wait_for(lock, withdrawal_time_max,
+                                          [this] { return withdrawals_->open == 0; });
+    }
     // The backend first: it ends every wait, and what waited may still want to go on.
     backend_.reset();
     if (!resumer_) return;
@@ -169,7 +213,16 @@ void Client::add(std::shared_ptr<Advisor> advisor) {
 }
 
 void Client::withdraw(const std::string& id) {
-    backend_->cancel(id, "the agent stopped waiting", [](const Result<Json>&) {});
+    {
+        const std::lock_guard lock(withdrawals_->mutex);
+        ++withdrawals_->open;
+    }
+    backend_->cancel(id, "the agent stopped waiting",
+                     [withdrawals = withdrawals_](const Result<Json>&) {
+                         const std::lock_guard lock(withdrawals->mutex);
+                         --withdrawals->open;
+                         withdrawals->is_changed.notify_all();
+                     });
 }
 
 void Client::remember(const Request& request) {
@@ -181,17 +234,7 @@ void Client::remember(const Request& request) {
 }
 
 Result<Json> Client::ask(const std::function<void(Backend::Done)>& call) {
-    std::mutex mutex;
-    std::condition_variable is_done;
-    std::optional<Result<Json>> answer;
-    call([&](Result<Json> given) {
-        const std::lock_guard lock(mutex);
-        answer.emplace(std::move(given));
-        is_done.notify_all();
-    });
-    std::unique_lock lock(mutex);
-    is_done.wait(lock, [&] { return answer.has_value(); });
-    return std::move(*answer);
+    return blocking<Result<Json>>(call);
 }
 
 Task<Result<Json>> Client::propose(std::shared_ptr<Client> self, Json body, bool is_batch,
@@ -333,7 +376,8 @@ Task<std::vector<Run<Release>>> Client::batch(std::shared_ptr<Client> self,
     co_return answers;
 }
 
-Run<Json> Client::run_released(const Release& release, const Holdpoint::Work& work) {
+Run<Json> Client::run_released(const Release& release, const Holdpoint::Work& work,
+                               const std::function<Spent()>& spent) {
     std::optional<Request> request;
     {
         const std::lock_guard lock(mutex_);
@@ -363,32 +407,12 @@ Run<Json> Client::run_released(const Release& release, const Holdpoint::Work& wo
                                       "came. It was not run again.",
                                       request,
                                       {}});
-    Ran ran;
-    std::exception_ptr thrown;
-    try {
-        Result<Json> result = work(release.arguments);
-        ran.is_success = result.has_value();
-        if (result)
-            ran.result = std::move(*result);
-        else
-            ran.error = result.error().message;
-    } catch (const std::exception& exception) {
-        thrown = std::current_exception();
-        ran.error = exception.what();
-    } catch (...) {
-        thrown = std::current_exception();
-        ran.error = "it threw something unknown";
-    }
+    const auto [ran, thrown] = attempt(work, release.arguments);
     const Json result = ran.is_success ? ran.result : Json::object({{"error", ran.error}});
     if (Result<void> ok = journal_.finish(release.request_id, result); !ok)
         spdlog::error("{}", ok.error().message);
     tell([&](Observer& observer) { observer.on_ran(*request, release, ran); });
-    Json report = Json::object({{"success", ran.is_success}});
-    if (!ran.error.empty()) report = report.with("error", ran.error.substr(0, 2000));
-    if (!ran.result.is_null())
-        report = report.with("result", ran.result.dump().size() <= report_bytes_max
-                                           ? ran.result
-                                           : Json("the result is too long to be reported"));
+    const Json report = report_of(ran, spent ? spent() : Spent{});
     const Result<Json> told = ask(
         [&](Backend::Done done) { backend_->report(release.request_id, report, std::move(done)); });
     if (!told) spdlog::warn("what happened could not be reported: {}", told.error().message);

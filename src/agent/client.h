@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,7 +37,8 @@ class Client {
     static Task<std::vector<Run<Release>>> batch(std::shared_ptr<Client> self,
                                                  std::vector<Action> actions, Wait wait,
                                                  Executor executor);
-    Run<Json> run_released(const Release& release, const Holdpoint::Work& work);
+    Run<Json> run_released(const Release& release, const Holdpoint::Work& work,
+                           const std::function<Spent()>& spent = {});
 
     /// Asks the backend and blocks for the answer.
     Result<Json> ask(const std::function<void(Backend::Done)>& call);
@@ -75,6 +77,13 @@ class Client {
         std::thread thread;
     };
     std::shared_ptr<Resumer> resumer_;
+    /// Requests that are being taken back.
+    struct Withdrawals {
+        std::mutex mutex;
+        std::condition_variable is_changed;
+        int open = 0;  // guarded by mutex
+    };
+    std::shared_ptr<Withdrawals> withdrawals_ = std::make_shared<Withdrawals>();
 
     std::mutex mutex_;
     std::map<std::string, int> occurrences_;            // guarded by mutex_

@@ -3,6 +3,7 @@
 #include <holdpoint/human.h>
 #include <poll.h>
 #include <pwd.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/sha256.h"
 #include "base/text.h"
 
 namespace holdpoint {
@@ -61,21 +63,6 @@ std::optional<int> number_of(const std::string& text) {
     return std::stoi(text);
 }
 
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        unsigned group = 0;
-        for (std::size_t j = 0; j < 3; ++j)
-            group =
-                group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
-        for (std::size_t j = 0; j < 4; ++j)
-            out += i + j > bytes.size() ? '=' : letters[group >> (18 - 6 * j) & 63];
-    }
-    return out;
-}
-
 class Console : public HumanInterface {
   public:
     explicit Console(ConsoleOptions options) : options_(std::move(options)) {
@@ -119,6 +106,12 @@ class Console : public HumanInterface {
             if (written <= 0) return;
             text.remove_prefix(static_cast<std::size_t>(written));
         }
+    }
+    /// What was typed before a question was shown is no answer to it.
+    void forget_what_was_typed() {
+        if (::isatty(options_.input) == 0) return;
+        ::tcflush(options_.input, TCIFLUSH);
+        buffer_.clear();
     }
     /// One line, or nothing once `stop` came or the input is over.
     std::optional<std::string> read_line(const std::stop_token& stop);
@@ -278,6 +271,7 @@ Result<std::optional<Decision>> Console::request_approval(const Request& request
         say("  waiting for other people\n");
         return std::optional<Decision>{};
     }
+    forget_what_was_typed();
     show(request);
     const std::string question =
         fmt::format("{}approve {}{}[r]eject [d]efer [e]scalate abort [x]> ",
@@ -343,6 +337,7 @@ Result<Json> answer_of(const Json& input, const std::string& line) {
 Result<std::optional<Decision>> Console::request_input(const Request& question,
                                                        std::stop_token stop) {
     const Json input = question.subject;
+    forget_what_was_typed();
     say(fmt::format("\n{}\n", paint("1", visible(input["question"].text_or("")))));
     int number = 0;
     for (const Json& option : input["options"].items())

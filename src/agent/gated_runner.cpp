@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
+#include "base/text.h"
 #include "base/time.h"
 
 namespace holdpoint::agent {
@@ -13,6 +15,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using SteadyTime = std::chrono::steady_clock;
+
+/// A request has room for so much of what was said; the rest is in the conversation.
+constexpr std::size_t context_bytes_max = 8 * 1024;
+constexpr std::size_t context_steps_max = 50;
 
 milliseconds since(SteadyTime::time_point start) {
     return std::chrono::duration_cast<milliseconds>(SteadyTime::now() - start);
@@ -114,7 +120,22 @@ bool GatedRunner::is_confirmed(const Tool& tool, Json& arguments, Step& step) {
     return false;
 }
 
-GatedRunner::Prepared GatedRunner::prepare(const Agent& agent, const ToolCall& call, Step& step) {
+Context GatedRunner::context(const std::string& reasoning) const {
+    Context context;
+    context.user_prompt = cut_utf8(prompt_, context_bytes_max);
+    context.current_reasoning = cut_utf8(reasoning, context_bytes_max);
+    for (const Step& done : steps_)
+        if (done.has_run) context.steps_completed.push_back(done.tool);
+    const std::size_t count = context.steps_completed.size();
+    if (count > context_steps_max)
+        context.steps_completed.erase(
+            context.steps_completed.begin(),
+            context.steps_completed.end() - static_cast<std::ptrdiff_t>(context_steps_max));
+    return context;
+}
+
+GatedRunner::Prepared GatedRunner::prepare(const Agent& agent, const ToolCall& call,
+                                           const Context& about, Step& step) {
     step.agent = agent.name;
     step.tool = call.name;
     const Tool* tool = agent.tools.find(call.name);
@@ -156,11 +177,9 @@ GatedRunner::Prepared GatedRunner::prepare(const Agent& agent, const ToolCall& c
             metadata = metadata.with("annotations",
                                      Json::object({{"destructiveHint", tool->facts.is_destructive},
                                                    {"openWorldHint", tool->facts.is_open_world}}));
-        if (tool->preview) metadata = metadata.with("confirmed_in_conversation", prompt_);
+        if (tool->preview) metadata = metadata.with("confirmed_in_conversation", about.user_prompt);
         action.asking.metadata = metadata;
-        action.asking.context.user_prompt = prompt_;
-        for (const Step& done : steps_)
-            if (done.has_run) action.asking.context.steps_completed.push_back(done.tool);
+        action.asking.context = about;
         return prepared;
     } catch (const std::exception& thrown) {
         refuse(step,
@@ -191,7 +210,8 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
                           Step& step) {
     step.arguments = release.arguments;
     step.request_id = release.request_id;
-    ToolContext context{this, agent.name, options_.stop};
+    ToolContext context{
+        .runner = this, .agent = agent.name, .stop = options_.stop, .about = this->context("")};
     const auto work = [&](const Json& arguments) -> Result<Json> {
         // What a person changed must still be what the tool can take.
         if (const std::optional<std::string> wrong = check_schema(tool.schema, arguments))
@@ -204,7 +224,10 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
             return Error{ErrorCode::internal, "the tool failed"};
         }
     };
-    const Run<Json> ran = holdpoint_.run_released(release, work);
+    const auto spent = [&] {
+        return Spent{.cost = context.cost, .tokens = std::exchange(unreported_tokens_, 0)};
+    };
+    const Run<Json> ran = holdpoint_.run_released(release, work, spent);
     if (!ran && ran.error().why != Why::already_ran) {
         step.why = ran.error().why;
         step.message = ran.error().message;
@@ -219,13 +242,16 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
                                    release.arguments.dump(), step.message);
 }
 
-std::vector<Step> GatedRunner::run(const Agent& agent, const std::vector<ToolCall>& calls) {
+std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
     declare(agent);
+    const std::vector<ToolCall>& calls = turn.calls;
+    const Context about = context(turn.text);
     std::vector<Step> steps(calls.size());
+    for (Step& step : steps) step.reasoning = turn.text;
     std::vector<Prepared> prepared(calls.size());
     std::vector<Action> actions;
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        prepared[i] = prepare(agent, calls[i], steps[i]);
+        prepared[i] = prepare(agent, calls[i], about, steps[i]);
         if (prepared[i].tool) actions.push_back(prepared[i].action);
     }
     const std::vector<Run<Release>> answers = ask(actions);

@@ -47,13 +47,18 @@ class GatedRunner : public ToolRunner {
     std::optional<std::string> begin(const Agent& agent, const std::string& person_wrote);
     void end(RunResult& result);
 
-    std::vector<Step> run(const Agent& agent, const std::vector<ToolCall>& calls) override;
+    std::vector<Step> run(const Agent& agent, const Message& turn) override;
     bool is_aborted() const override { return is_aborted_; }
-    void add_usage(const Usage& usage) override { usage_ += usage; }
+    void add_usage(const Usage& usage) override {
+        usage_ += usage;
+        unreported_tokens_ += usage.total();
+    }
     std::string advice() const override;
     std::stop_token stop() const override { return options_.stop; }
 
     void add_human_time(std::chrono::milliseconds time) { human_time_ += time; }
+    /// What people should know before they decide.
+    Context context(const std::string& reasoning) const;
 
   private:
     struct Prepared {
@@ -61,7 +66,7 @@ class GatedRunner : public ToolRunner {
         Action action;
     };
     void declare(const Agent& agent);
-    Prepared prepare(const Agent& agent, const ToolCall& call, Step& step);
+    Prepared prepare(const Agent& agent, const ToolCall& call, const Context& about, Step& step);
     bool is_confirmed(const Tool& tool, Json& arguments, Step& step);
     void execute(const Agent& agent, const Tool& tool, const Release& release, Step& step);
     std::vector<Run<Release>> ask(const std::vector<Action>& actions);
@@ -74,6 +79,8 @@ class GatedRunner : public ToolRunner {
     std::string prompt_;              ///< what the person wrote
     std::vector<Step> steps_;
     Usage usage_;
+    /// Tokens that no report has told policy yet: they go with the next call that runs.
+    std::int64_t unreported_tokens_ = 0;
     std::chrono::milliseconds human_time_{0};
     bool is_aborted_ = false;
 };

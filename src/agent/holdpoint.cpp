@@ -27,13 +27,16 @@ Run<Plan> plan_of(const Request& request, const Plan& proposed) {
     plan.title = json["title"].text_or("");
     plan.steps.clear();
     for (const Json& step : json["steps"].items())
-        plan.steps.push_back({step["action"].text_or(""), step["description"].text_or(""),
-                              step["optional"].boolean().value_or(false),
-                              static_cast<int>(step["order"].integer().value_or(0))});
+        plan.steps.push_back({.action = step["action"].text_or(""),
+                              .tool = step["tool"].text_or(""),
+                              .description = step["description"].text_or(""),
+                              .is_optional = step["optional"].boolean().value_or(false),
+                              .order = static_cast<int>(step["order"].integer().value_or(0))});
     // Without a change by a person it must be the plan that was proposed.
     bool is_same = plan.title == proposed.title && plan.steps.size() == proposed.steps.size();
     for (std::size_t i = 0; is_same && i < plan.steps.size(); ++i)
-        is_same = plan.steps[i].action == proposed.steps[i].action;
+        is_same = plan.steps[i].action == proposed.steps[i].action &&
+                  plan.steps[i].tool == proposed.steps[i].tool;
     if (request.release->digest != request.digest ||
         (request.outcome != Outcome::modified && !is_same) || plan.steps.empty())
         return std::unexpected(
@@ -148,8 +151,9 @@ Task<Run<Json>> Holdpoint::run_async(Action action, Work work, Wait wait) {
                     client_->resume_on());
 }
 
-Run<Json> Holdpoint::run_released(const Release& release, const Work& work) {
-    return client_->run_released(release, work);
+Run<Json> Holdpoint::run_released(const Release& release, const Work& work,
+                                  const std::function<Spent()>& spent) {
+    return client_->run_released(release, work, spent);
 }
 
 Run<Request> Holdpoint::settle(const Json& body, const Wait& wait) {

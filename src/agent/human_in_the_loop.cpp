@@ -50,6 +50,7 @@ struct HumanInTheLoop::Parts {
         for (int tries = 0; tries < final_tries_max; ++tries) {
             Asking asking;
             asking.metadata = Json::object({{"agent", agent.name}});
+            asking.context = runner.context("");
             const auto start = std::chrono::steady_clock::now();
             Run<std::string> released = holdpoint.respond(answer, asking, {.stop = options.stop});
             runner.add_human_time(since(start));

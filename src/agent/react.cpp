@@ -36,7 +36,7 @@ class ReAct : public Pattern {
             name_calls(message, calls_);
             conversation.push_back(message);
             if (message.calls.empty()) return message.text;
-            const std::vector<Step> steps = runner.run(agent, message.calls);
+            const std::vector<Step> steps = runner.run(agent, message);
             for (std::size_t i = 0; i < steps.size(); ++i)
                 conversation.push_back({Role::tool, steps[i].message, {}, message.calls[i].id});
             if (runner.is_aborted()) return Error{ErrorCode::refused, "a person stopped the run"};

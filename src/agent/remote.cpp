@@ -4,11 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 
 #include "agent/http.h"
+#include "agent/pause.h"
 #include "agent/sse.h"
+#include "base/text.h"
 
 namespace holdpoint::agent {
 namespace {
@@ -19,60 +19,6 @@ using SteadyTime = std::chrono::steady_clock;
 constexpr milliseconds answer_timeout{15'000};
 constexpr milliseconds retry_first{100};
 constexpr milliseconds retry_max{5'000};
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const unsigned char c : text) {
-        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                              (c >= '0' && c <= '9') || c == '-' || c == '_';
-        if (is_plain)
-            out += static_cast<char>(c);
-        else
-            out += fmt::format("%{:02X}", c);
-    }
-    return out;
-}
-
-ErrorCode code_of_status(int status) {
-    switch (status) {
-        case 400:
-            return ErrorCode::invalid_argument;
-        case 401:
-            return ErrorCode::unauthenticated;
-        case 403:
-            return ErrorCode::permission_denied;
-        case 404:
-            return ErrorCode::not_found;
-        case 405:
-            return ErrorCode::method_not_allowed;
-        case 409:
-            return ErrorCode::conflict;
-        case 410:
-            return ErrorCode::expired;
-        case 413:
-            return ErrorCode::too_large;
-        case 415:
-            return ErrorCode::unsupported_media_type;
-        case 422:
-            return ErrorCode::refused;
-        case 429:
-            return ErrorCode::rate_limited;
-        case 502:
-        case 503:
-        case 504:
-            return ErrorCode::unavailable;
-        default:
-            return ErrorCode::internal;
-    }
-}
-
-/// Waits, or not if `stop` comes.
-void pause(milliseconds time, const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any is_stopped;
-    std::unique_lock lock(mutex);
-    is_stopped.wait_for(lock, stop, time, [] { return false; });
-}
 
 class Remote : public Backend {
   public:
@@ -88,34 +34,35 @@ class Remote : public Backend {
              std::move(done));
     }
     void wait(std::string id, milliseconds at_most, Done done) override {
-        call({.path = fmt::format("/v1/requests/{}?wait={:.3f}", escaped(id),
+        call({.path = fmt::format("/v1/requests/{}?wait={:.3f}", percent_encode(id),
                                   static_cast<double>(at_most.count()) / 1000),
               .patience = at_most},
              std::move(done));
     }
     void read(std::string id, Done done) override {
-        call({.path = "/v1/requests/" + escaped(id)}, std::move(done));
+        call({.path = "/v1/requests/" + percent_encode(id)}, std::move(done));
     }
     void cancel(std::string id, std::string reason, Done done) override {
         call({.method = "POST",
-              .path = "/v1/requests/" + escaped(id) + "/cancel",
+              .path = "/v1/requests/" + percent_encode(id) + "/cancel",
               .body = Json::object({{"reason", reason}}).dump()},
              std::move(done));
     }
     void report(std::string id, Json body, Done done) override {
         call({.method = "POST",
-              .path = "/v1/requests/" + escaped(id) + "/report",
+              .path = "/v1/requests/" + percent_encode(id) + "/report",
               .body = body.dump()},
              std::move(done));
     }
     void decide(std::string id, Json body, std::string, Done done) override {
         call({.method = "POST",
-              .path = "/v1/requests/" + escaped(id) + "/decision",
+              .path = "/v1/requests/" + percent_encode(id) + "/decision",
               .body = body.dump()},
              std::move(done));
     }
     void list(std::string session, Done done) override {
-        call({.path = "/v1/requests" + (session.empty() ? "" : "?session=" + escaped(session))},
+        call({.path =
+                  "/v1/requests" + (session.empty() ? "" : "?session=" + percent_encode(session))},
              std::move(done));
     }
     Result<void> events(const EventFilter& filter,
@@ -202,10 +149,10 @@ Result<void> Remote::events(const EventFilter& filter,
     SteadyTime::time_point give_up = SteadyTime::now() + options_.unreachable_after;
     milliseconds wait = retry_first;
     while (!stop.stop_requested()) {
-        HttpCall call =
-            http_call({.path = "/v1/events" + (filter.session.empty()
-                                                   ? std::string()
-                                                   : "?session=" + escaped(filter.session))});
+        HttpCall call = http_call(
+            {.path = "/v1/events" + (filter.session.empty()
+                                         ? std::string()
+                                         : "?session=" + percent_encode(filter.session))});
         call.headers.emplace_back("Accept: text/event-stream");
         if (after >= 0) call.headers.push_back(fmt::format("Last-Event-ID: {}", after));
         call.timeout = milliseconds(0);
@@ -240,12 +187,48 @@ Result<void> Remote::events(const EventFilter& filter,
         if (was_open) give_up = SteadyTime::now() + options_.unreachable_after;
         wait = was_open ? retry_first : std::min(wait * 2, retry_max);
         if (SteadyTime::now() + wait > give_up) return error;
-        pause(wait, stop);
+        agent::pause(wait, stop);
     }
     return {};
 }
 
 }  // namespace
+
+ErrorCode code_of_status(int status) {
+    switch (status) {
+        case 400:
+            return ErrorCode::invalid_argument;
+        case 401:
+            return ErrorCode::unauthenticated;
+        case 403:
+            return ErrorCode::permission_denied;
+        case 404:
+            return ErrorCode::not_found;
+        case 405:
+            return ErrorCode::method_not_allowed;
+        case 409:
+            return ErrorCode::conflict;
+        case 410:
+            return ErrorCode::expired;
+        case 413:
+        case 414:
+        case 431:
+            return ErrorCode::too_large;
+        case 415:
+            return ErrorCode::unsupported_media_type;
+        case 422:
+            return ErrorCode::refused;
+        case 429:
+            return ErrorCode::rate_limited;
+        case 408:
+        case 502:
+        case 503:
+        case 504:
+            return ErrorCode::unavailable;
+        default:
+            return ErrorCode::internal;
+    }
+}
 
 Error error_of(int status, std::string_view body, int retry_after_s) {
     Error error{code_of_status(status), fmt::format("the server answered {}", status), "",

@@ -11,6 +11,7 @@ namespace holdpoint::agent {
 Result<std::unique_ptr<Backend>> make_remote_backend(const RemoteOptions& options);
 
 /// The error that an HTTP answer stands for.
+ErrorCode code_of_status(int status);
 Error error_of(int status, std::string_view body, int retry_after_s);
 
 }  // namespace holdpoint::agent

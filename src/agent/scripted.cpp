@@ -7,13 +7,20 @@
 namespace holdpoint {
 namespace {
 
-std::string with_token(std::string text, const std::string& token) {
-    constexpr std::string_view mark = "{{token}}";
+std::string filled(std::string text, std::string_view mark, const std::string& words) {
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
-        text.replace(at, mark.size(), token);
-        at += token.size();
+        text.replace(at, mark.size(), words);
+        at += words.size();
     }
     return text;
+}
+
+/// What a person answered, as it stands within a JSON text.
+std::string answer_in(const std::string& heard) {
+    const Result<Json> told = Json::parse(heard);
+    if (!told || !(*told)["answer"].is_text()) return "";
+    const std::string quoted = (*told)["answer"].dump();
+    return quoted.substr(1, quoted.size() - 2);
 }
 
 class ScriptedModel : public Model {
@@ -27,7 +34,7 @@ class ScriptedModel : public Model {
             const Json turn = turns_[next_++];
             const std::optional<std::string> when = turn["when"].text();
             if (when && heard.find(*when) == std::string::npos) continue;
-            return play(turn, prompt);
+            return play(turn, prompt, heard);
         }
         return Turn{{Role::assistant, "", {}, ""}, {}};
     }
@@ -38,7 +45,7 @@ class ScriptedModel : public Model {
         std::string heard;
         for (auto it = prompt.messages.rbegin();
              it != prompt.messages.rend() && it->role != Role::assistant; ++it)
-            if (it->role != Role::system) heard = it->text + "\n" + heard;
+            if (it->role != Role::system) heard = it->text + (heard.empty() ? "" : "\n") + heard;
         return heard;
     }
     void note_token(const Prompt& prompt) {
@@ -49,15 +56,16 @@ class ScriptedModel : public Model {
             if (at != std::string::npos) token_ = message.text.substr(at, token_bytes);
         }
     }
-    Turn play(const Json& turn, const Prompt& prompt) {
+    Turn play(const Json& turn, const Prompt& prompt, const std::string& heard) {
         Turn out;
         out.message.role = Role::assistant;
-        out.message.text = turn["say"].text_or("");
+        out.message.text = filled(turn["say"].text_or(""), "{{heard}}", heard);
         for (const Json& call : turn["call"].items()) {
             const std::string arguments =
                 call.has("raw") ? call["raw"].text_or("") : call["arguments"].dump();
-            out.message.calls.push_back({fmt::format("call_{}", ++calls_), call["tool"].text_or(""),
-                                         with_token(arguments, token_)});
+            out.message.calls.push_back(
+                {fmt::format("call_{}", ++calls_), call["tool"].text_or(""),
+                 filled(filled(arguments, "{{token}}", token_), "{{answer}}", answer_in(heard))});
         }
         // As if one token were four letters: budgets can be played through without a real model.
         for (const Message& message : prompt.messages)

@@ -67,6 +67,7 @@ Tool human_input_tool(Holdpoint holdpoint) {
         question.type = input_type(arguments["type"].text_or("text")).value_or(InputType::text);
         for (const Json& option : arguments["options"].items())
             question.options.push_back(option.text_or(""));
+        question.asking.context = context.about;
         const Run<Json> told = holdpoint.ask(question, {.stop = context.stop});
         if (!told) return Error{ErrorCode::unavailable, told.error().message};
         return Json::object({{"answer", *told}});

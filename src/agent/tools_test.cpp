@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 #include <holdpoint/tools.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace holdpoint {
 namespace {
@@ -48,11 +50,20 @@ TEST_F(ToolsTest, A7_a_command_that_takes_too_long_is_killed_with_all_it_started
     EXPECT_EQ((*ran)["is_killed"].boolean(), true);
     const int child = std::stoi((*ran)["output"].text_or("0"));
     ASSERT_GT(child, 1);
-    // Gone, or a zombie that nobody has collected yet.
-    std::ifstream status("/proc/" + std::to_string(child) + "/stat");
-    std::string line;
-    std::getline(status, line);
-    EXPECT_TRUE(line.empty() || line.find(") Z ") != std::string::npos) << line;
+    // Gone, or a zombie that nobody has collected yet; the kernel may take a moment.
+    const auto standing = [child] {
+        std::ifstream status("/proc/" + std::to_string(child) + "/stat");
+        std::string line;
+        std::getline(status, line);
+        return line;
+    };
+    const auto is_over = [](const std::string& line) {
+        return line.empty() || line.find(") Z ") != std::string::npos;
+    };
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!is_over(standing()) && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_TRUE(is_over(standing())) << standing();
 }
 
 TEST_F(ToolsTest, A7_long_output_is_cut) {

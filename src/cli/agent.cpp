@@ -199,7 +199,7 @@ ExitCode run_demo(Session& session, const AgentOptions& options) {
     if (!site) return session.out.fail(site.error());
     agent::DemoOptions demo;
     demo.pause = std::chrono::milliseconds(static_cast<std::int64_t>(options.every_s * 1000));
-    demo.scenes_max = options.scenes;
+    demo.conversations_max = options.scenes;
     demo.say = [&](const std::string& line) { session.out.data(visible(line)); };
     const Result<void> played = agent::play_demo(
         [&](Labels labels) {
@@ -246,10 +246,10 @@ void add_agent(CLI::App& app, Commands& commands) {
                      "Seconds until a server that does not answer is given up")
         ->capture_default_str()
         ->check(CLI::Range(0.0, 86400.0));
-    command->add_flag("--demo", options->is_demo, "Play scenes on a small site, without a model");
+    command->add_flag("--demo", options->is_demo, "Have conversations about a small site, without a model");
     command->add_option("--site", options->site, "Demo: the site's SQLite file")
         ->capture_default_str();
-    command->add_option("--every", options->every_s, "Demo: seconds between two scenes")
+    command->add_option("--every", options->every_s, "Demo: seconds between the beginnings of two conversations")
         ->capture_default_str()
         ->check(CLI::Range(0.0, 86400.0));
     command->add_option("--scenes", options->scenes, "Demo: end after so many; 0 goes on")

@@ -125,19 +125,11 @@ Result<void> Embedded::open() {
             return Request::read(resource_of(**request));
         };
         engine.decide = [this](const Request& seen, const Decision& decision) -> Result<Request> {
-            std::mutex mutex;
-            std::condition_variable is_done;
-            std::optional<Result<Json>> answer;
             const Json body = agent::body_of(decision, seen.kind).with("digest", seen.digest);
-            decide(seen.id, body, decision.by, [&](Result<Json> given) {
-                const std::lock_guard lock(mutex);
-                answer.emplace(std::move(given));
-                is_done.notify_all();
-            });
-            std::unique_lock lock(mutex);
-            is_done.wait(lock, [&] { return answer.has_value(); });
-            if (!*answer) return answer->error();
-            return Request::read(**answer);
+            const Result<Json> answer = agent::blocking<Result<Json>>(
+                [&](Done done) { decide(seen.id, body, decision.by, std::move(done)); });
+            if (!answer) return answer.error();
+            return Request::read(*answer);
         };
         engine.give_up = [this](const std::string& id, const std::string& why) {
             give_up(id, why);

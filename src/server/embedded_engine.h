@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/backend.h"
+#include "agent/blocking.h"
 #include "base/clock.h"
 #include "server/embedded_loop.h"
 #include "server/human_desk.h"
@@ -69,17 +70,8 @@ class Embedded : public agent::Backend {
     template <class Work>
     auto ask(Work work) {
         using Answer = std::invoke_result_t<Work&, store::Transaction&>;
-        std::mutex mutex;
-        std::condition_variable is_done;
-        std::optional<Answer> answer;
-        store_->run(std::move(work), [&](Answer given) {
-            const std::lock_guard lock(mutex);
-            answer.emplace(std::move(given));
-            is_done.notify_all();
-        });
-        std::unique_lock lock(mutex);
-        is_done.wait(lock, [&] { return answer.has_value(); });
-        return std::move(*answer);
+        return agent::blocking<Answer>(
+            [&](auto done) { store_->run(std::move(work), std::move(done)); });
     }
 
     const EmbeddedOptions options_;

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Writes a C++ file with every block of code in a page, so that the compiler reads the manual too.
+"""Writes a C++ file with every block of code in some pages, so that the compiler reads the manual too.
 
-    docs_code.py PAGE.md OUT.cpp
+    docs_code.py PAGE.md… OUT.cpp
 """
 import pathlib
 import re
 import sys
 
-PRELUDE = """// Made from {page}.
+PRELUDE = """// Made from {pages}.
 #include <iostream>
 #include <string>
 
 #include <holdpoint/agent.h>
+#include <holdpoint/git.h>
 
 using namespace holdpoint;
 
@@ -24,11 +25,14 @@ extern const Action action;
 
 
 def main():
-    page, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    blocks = re.findall(r"^```cpp( coroutine)?\n(.*?)^```$", page.read_text(), re.S | re.M)
-    if not blocks:
-        sys.exit(f"{page} has no code")
-    text = PRELUDE.format(page=page.name)
+    pages, out = [pathlib.Path(name) for name in sys.argv[1:-1]], pathlib.Path(sys.argv[-1])
+    blocks = []
+    for page in pages:
+        found = re.findall(r"^```cpp( coroutine)?\n(.*?)^```$", page.read_text(), re.S | re.M)
+        if not found:
+            sys.exit(f"{page} has no code")
+        blocks += found
+    text = PRELUDE.format(pages=", ".join(page.name for page in pages))
     for number, (kind, code) in enumerate(blocks):
         code = re.sub(r"^#include.*\n", "", code, flags=re.M)
         if kind:

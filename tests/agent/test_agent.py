@@ -1,15 +1,20 @@
 """The agent command against a running server: decisions, a kill in the middle, tools, the demo."""
+import contextlib
+import http.server
 import json
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from harness import ServerTest, binary, eventually  # noqa: E402
+from harness import ROOT, ServerTest, binary, eventually  # noqa: E402
 
 
 class AgentTest(ServerTest):
@@ -19,19 +24,22 @@ class AgentTest(ServerTest):
         self.folder = pathlib.Path(folder.name)
         self.work = self.folder / "work"
         self.work.mkdir()
-        self.key = self.server.new_key("agent", self.fresh("agent"))["key"]
+        self.name = self.fresh("agent")
+        self.key = self.server.new_key("agent", self.name)["key"]
         self.person = self.server.actor("approver", self.fresh("person"))
 
-    def start(self, script, *flags, task="Do it"):
+    def start(self, script, *flags):
         """Starts an agent that plays `script`."""
         path = self.folder / "script.json"
         path.write_text(json.dumps(script))
+        return self.launch("--json", "--script", str(path), "--tools", "bash,file,http", "--folder", str(self.work), *flags,
+                           "Do it")
+
+    def launch(self, *arguments):
         environment = dict(os.environ, HOLDPOINT_URL=self.server.url, HOLDPOINT_TOKEN=self.key,
-                           XDG_STATE_HOME=str(self.folder / "state"))
-        process = subprocess.Popen([binary(), "agent", "--json", "--script", str(path), "--tools", "bash,file,http",
-                                    "--folder", str(self.work), *flags, task],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=environment)
+                           XDG_STATE_HOME=str(self.folder / "state"), OPENAI_API_KEY="sk-test")
+        process = subprocess.Popen([binary(), "agent", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         self.addCleanup(lambda: process.poll() is None and process.kill())
@@ -133,30 +141,169 @@ class Running(AgentTest):
         self.assertNotIn("secret", json.dumps(result))
 
 
+class Endpoint(http.server.BaseHTTPRequestHandler):
+    """A model behind an OpenAI-compatible endpoint: calls a tool, then says what it heard."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, self.headers["Authorization"], asked))
+        last = asked["messages"][-1]
+        if last["role"] == "tool":
+            delta = {"content": "It said: " + last["content"]}
+        else:
+            call = {"name": "bash", "arguments": json.dumps({"command": "echo hello > a.txt; echo written"})}
+            delta = {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": call}]}
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        if asked.get("stream"):
+            chunks = [{"choices": [{"index": 0, "delta": delta}]}, {"choices": [], "usage": usage}]
+            body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+        else:
+            body = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", **delta}}], "usage": usage})
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class RealModel(AgentTest):
+    def setUp(self):
+        super().setUp()
+        self.model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+        self.model.asked = []
+        thread = threading.Thread(target=self.model.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.model.server_close)
+        self.addCleanup(self.model.shutdown)
+
+    def test_A7_an_openai_compatible_model_works_through_the_same_gate(self):
+        for flags in ([], ["--no-stream"]):
+            with self.subTest(flags=flags):
+                session = self.fresh("s")
+                process = self.launch("--json", "--model-url", f"http://127.0.0.1:{self.model.server_port}/v1", "--model", "m",
+                                      "--tools", "bash", "--folder", str(self.work), "--session", session, *flags, "Write a file")
+                waiting = self.wait_pending(session)
+                self.assertEqual(waiting["context"]["user_prompt"], "Write a file")
+                self.assertEqual(list(self.work.iterdir()), [])
+                self.person.decide(waiting)
+                result, code = self.result(process)
+                self.assertEqual(code, 0)
+                self.assertIn("written", result["output"])
+                self.assertEqual(result["tokens"], 240)
+                path, key, first = self.model.asked[0]
+                self.assertEqual((path, key, first["model"]), ("/v1/chat/completions", "Bearer sk-test", "m"))
+                self.assertIn("bash", [tool["function"]["name"] for tool in first["tools"]])
+                (self.work / "a.txt").unlink()
+
+
 class Demo(AgentTest):
-    def test_A7_the_demo_reacts_to_what_people_decide(self):
-        environment = dict(os.environ, HOLDPOINT_URL=self.server.url, HOLDPOINT_TOKEN=self.key)
-        process = subprocess.Popen([binary(), "agent", "--demo", "--every", "0", "--scenes", "6", "--site",
-                                    str(self.folder / "site.db")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=environment)
-        self.addCleanup(lambda: process.poll() is None and process.kill())
-        name = self.person.get("/v1/whoami").json
-        self.assertTrue(name)
+    """The demo with its own policy: every kind of question, and a reaction to every kind of decision."""
+    flags = ("--policy", str(ROOT / "examples" / "site.yaml"))
+
+    def play(self, decide, conversations=7):
+        """Plays a round; `decide` answers each request. Returns what the demo said."""
+        process = self.launch("--demo", "--every", "0", "--scenes", str(conversations), "--site", str(self.folder / "site.db"))
+        decided = set()
         while process.poll() is None:
-            waiting = self.person.get("/v1/requests", query={"state": "pending"}).json["requests"]
-            for request in waiting:
-                if request["kind"] == "input":
-                    options = request["input"].get("options")
-                    self.person.decide(request, "answer", answer=options[0] if options else "Party!")
-                elif request.get("action", {}).get("tool") == "process_refund":
-                    self.person.decide(request, "reject", reason="the goods did not come back")
-                else:
-                    self.person.decide(request)
+            for request in self.waiting():
+                if request["id"] not in decided:
+                    decided.add(request["id"])
+                    decide(request)
+            time.sleep(0.01)
         out, err = process.communicate(timeout=10)
         self.assertEqual(process.returncode, 0, err)
-        for line in ("The spring sale is on the site now.", "The refund was rejected", "The old posts are put away.",
-                     "The summer party is announced.", "The about page is gone.", "I am through with the clean-up."):
+        return out
+
+    def waiting(self):
+        return self.person.list(state="pending", agent=self.name)
+
+    def answer(self, request):
+        options = request["input"].get("options")
+        self.person.decide(request, "answer", answer=options[-1] if options else "Party!")
+
+    def site(self, sql):
+        with contextlib.closing(sqlite3.connect(self.folder / "site.db")) as site:
+            return site.execute(sql).fetchall()
+
+    def test_A3_Q9_Q11_Q12_what_is_approved_is_done_on_the_site(self):
+        kinds = set()
+
+        def decide(request):
+            kinds.add(request["kind"])
+            if request["kind"] == "input":
+                return self.answer(request)
+            self.person.decide(request)
+
+        out = self.play(decide)
+        self.assertEqual(kinds, {"action", "plan", "input", "confirmation", "response"})
+        for line in ('"Spring sale" is on the site now.', "Order 1234 is settled.", "The old posts are put away.",
+                     "The summer party is announced.", "The about page is gone.", "Dear Ms Winter",
+                     "I am through with the clean-up."):
             self.assertIn(line, out)
+        self.assertEqual(self.site("SELECT state FROM posts WHERE slug = 'spring-sale'"), [("published",)])
+        self.assertEqual(self.site("SELECT title FROM posts WHERE slug = 'summer-party'"), [("Party!",)])
+        self.assertEqual(self.site("SELECT refunded FROM orders WHERE id = '1234'"), [(50000,)])
+        self.assertEqual(self.site("SELECT page FROM pages"), [("home",)])
+
+    def test_A5_what_is_rejected_is_left_and_another_way_is_proposed(self):
+        def decide(request):
+            if request["kind"] == "input":
+                return self.answer(request)
+            self.person.decide(request, "reject", reason="the goods did not come back")
+
+        out = self.play(decide)
+        for line in ('Then "Spring sale" stays a draft.', "the goods did not come back", "I would pay back 500 cents",
+                     "No money was moved", "I did what you allowed and left the rest.", "I left the about page where it is."):
+            self.assertIn(line, out)
+        self.assertEqual(self.site("SELECT count(*) FROM pages"), [(4,)])
+        self.assertEqual(self.site("SELECT sum(refunded) FROM orders"), [(0,)])
+
+    def test_D3_D4_D6_changes_detours_and_an_abort_are_understood(self):
+        def decide(request):
+            tool = (request.get("action") or {}).get("tool")
+            if request["kind"] == "input":
+                self.answer(request)
+            elif tool == "cms_publishPost":
+                self.person.decide(request, "defer", guidance="not before monday")
+            elif tool == "process_refund":
+                self.person.decide(request, "modify", arguments={"orderId": "1234", "amount": 40000})
+            elif tool in ("cms_deleteImage", None):
+                self.person.decide(request, "abort", reason="stop here")
+            elif not request["batch"]:  # the others of the batch end with the abort
+                self.person.decide(request)
+
+        out = self.play(decide)
+        for line in ("You want it done another way", '"Spring sale" is archived.', "Order 1234 is settled.", "a person stopped the run"):
+            self.assertIn(line, out)
+        self.assertEqual(self.site("SELECT refunded FROM orders WHERE id = '1234'"), [(40000,)])
+        self.assertEqual(self.site("SELECT state FROM posts WHERE slug = 'spring-sale'"), [("archived",)])
+
+    def test_A6_the_conversation_can_be_told_from_the_requests(self):
+        def decide(request):
+            if request["kind"] == "input":
+                return self.answer(request)
+            self.person.decide(request)
+
+        self.play(decide, conversations=2)
+        everything = self.person.list(agent=self.name, limit="100")
+        sessions = {request["session"] for request in everything}
+        published = [r for r in everything if (r.get("action") or {}).get("arguments") == {"slug": "spring-sale"}][0]
+        self.assertIn("Spring sale", published["context"]["user_prompt"])
+        self.assertIn("still a draft", published["context"]["current_reasoning"])
+        last = [r for r in everything if r["session"] == published["session"] and r["kind"] == "response"][0]
+        self.assertEqual(last["response"]["text"], '"Spring sale" is on the site now.')
+        self.assertTrue(published["report"]["success"])
+        self.assertGreaterEqual(len(sessions), 2)
+
+    def test_S1_a_stopped_demo_ends_at_once_and_withdraws_what_it_asked(self):
+        process = self.launch("--demo", "--every", "0", "--site", str(self.folder / "site.db"))
+        eventually(lambda: len({request["session"] for request in self.waiting()}) == 3, "three conversations that wait")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        eventually(lambda: not self.waiting(), "nothing that waits")
 
 
 if __name__ == "__main__":

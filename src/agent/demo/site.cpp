@@ -109,6 +109,11 @@ Tool delete_page(const std::shared_ptr<Site>& site) {
     return tool;
 }
 
+Tool find_order(const std::shared_ptr<Site>& site) {
+    return statement_tool(site, "find_order", {{"orderId", "string"}},
+                          "SELECT * FROM orders WHERE id = ?", {.is_read_only = true});
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Site>> Site::open(const std::string& path) {
@@ -117,20 +122,23 @@ Result<std::shared_ptr<Site>> Site::open(const std::string& path) {
     std::shared_ptr<Site> site(new Site(database));
     if (code != SQLITE_OK)
         return Error{ErrorCode::unavailable, fmt::format("the site `{}` cannot be opened", path)};
-    if (Result<void> ok = site->reset(); !ok) return ok.error();
+    if (Result<void> ok = site->execute(everything); !ok) return ok.error();
     return site;
 }
 
 Site::~Site() { sqlite3_close(database_); }
 
-Result<void> Site::reset() {
-    const std::string sql = fmt::format("BEGIN; {} COMMIT;", everything);
-    if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-        return failed(database_);
-    return {};
+Result<void> Site::execute(const std::string& sql) {
+    const std::lock_guard lock(mutex_);
+    const std::string whole = fmt::format("BEGIN; {}; COMMIT;", sql);
+    if (sqlite3_exec(database_, whole.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+    const Error error = failed(database_);
+    sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+    return error;
 }
 
 Result<Json> Site::query(const std::string& sql, const std::vector<Json>& values) {
+    const std::lock_guard lock(mutex_);
     sqlite3_stmt* raw = nullptr;
     if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
         return failed(database_);
@@ -180,7 +188,8 @@ Toolbox editor_tools(const std::shared_ptr<Site>& site) {
         archive,
         remove,
         image,
-        delete_page(site)};
+        delete_page(site),
+        find_order(site)};
 }
 
 Toolbox refund_tools(const std::shared_ptr<Site>& site) {
@@ -192,9 +201,7 @@ Toolbox refund_tools(const std::shared_ptr<Site>& site) {
         return fmt::format("Refund {} cents of order {}", arguments["amount"].dump(),
                            arguments["orderId"].text_or("?"));
     };
-    return {statement_tool(site, "find_order", {{"orderId", "string"}},
-                           "SELECT * FROM orders WHERE id = ?", {.is_read_only = true}),
-            refund,
+    return {find_order(site), refund,
             statement_tool(site, "send_notification", {{"recipient", "string"}, {"text", "string"}},
                            "INSERT INTO messages VALUES (?, ?)", {})};
 }

@@ -134,14 +134,26 @@ std::string windows_path(std::string_view text) {
     return result;
 }
 
-/// The path normaliser refuses drive letters; what is behind one is a path from its root.
+struct StandIn {
+    std::string_view wildcard, letter;
+};
+constexpr StandIn stand_ins[] = {{"*", "\u2021"}, {"?", "\u203D"}};
+
+/// The path normaliser refuses what it cannot judge: drive letters, behind which is a path from its
+/// root, and wildcards. Here paths are only compared, and a pattern is the same in both spellings.
 std::string resolved(const std::string& text, const match::PathContext& context) {
     const bool has_drive = text.size() > 1 && is_letter(text[0]) && text[1] == ':';
     const std::string drive = has_drive ? text.substr(0, 2) : "";
-    const std::string rest = has_drive ? text.substr(2) : text;
+    std::string rest = has_drive ? text.substr(2) : text;
+    for (const StandIn& one : stand_ins) {
+        if (rest.contains(one.letter)) return text;
+        replace_all(rest, one.wildcard, one.letter);
+    }
     const Result<match::NormalPath> path =
         match::normalise_path(rest, has_drive ? match::PathContext{} : context);
-    return drive + (path ? path->text : rest);
+    std::string result = path ? path->text : rest;
+    for (const StandIn& one : stand_ins) replace_all(result, one.letter, one.wildcard);
+    return drive + result;
 }
 
 }  // namespace
