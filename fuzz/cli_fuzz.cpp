@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "cli/app.h"
 #include "cli/config_file.h"
 #include "cli/duration.h"

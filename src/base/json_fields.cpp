@@ -36,6 +36,21 @@ std::string number_text(double number) {
     return out;
 }
 
+/// What is wrong with the text, if something is.
+std::optional<std::string> flaw_of(std::string_view text, const TextRule& rule) {
+    if (text.size() < rule.min)
+        return text.empty() ? "must not be empty"
+                            : fmt::format("is shorter than {} bytes", rule.min);
+    if (text.size() > rule.max)
+        return fmt::format("has {} bytes, at most {} are allowed", text.size(), rule.max);
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    };
+    if (rule.is_one_line && std::ranges::any_of(text, is_control))
+        return "must not contain control characters";
+    return std::nullopt;
+}
+
 }  // namespace
 
 Fields::Fields(const value& value, std::string path) : path_(std::move(path)) {
@@ -59,8 +74,11 @@ void Fields::refuse(std::string_view name, std::string message, ErrorCode code) 
 
 const value* Fields::find(std::string_view name) {
     if (!object_) return nullptr;
-    seen_.push_back(name);
-    return object_->if_contains(name);
+    const auto found = object_->find(name);
+    if (found == object_->end()) return nullptr;
+    if (const auto index = found - object_->begin(); index < 64)
+        asked_ |= std::uint64_t{1} << index;
+    return &found->value();
 }
 
 const value* Fields::any(std::string_view name) { return find(name); }
@@ -69,23 +87,6 @@ const value* Fields::required(std::string_view name) {
     const value* found = find(name);
     if (!found) refuse(name, "is missing");
     return found;
-}
-
-bool Fields::is_text_ok(std::string_view text, const TextRule& rule, const std::string& path) {
-    const auto bad = [&](std::string message) {
-        fail({ErrorCode::invalid_argument, std::move(message), path});
-        return false;
-    };
-    if (text.size() < rule.min)
-        return bad(text.empty() ? "must not be empty"
-                                : fmt::format("is shorter than {} bytes", rule.min));
-    if (text.size() > rule.max)
-        return bad(fmt::format("has {} bytes, at most {} are allowed", text.size(), rule.max));
-    if (rule.is_one_line)
-        for (char c : text)
-            if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-                return bad("must not contain control characters");
-    return true;
 }
 
 std::optional<std::string> Fields::text(std::string_view name, TextRule rule) {
@@ -97,7 +98,10 @@ std::optional<std::string> Fields::text(std::string_view name, TextRule rule) {
         return std::nullopt;
     }
     const std::string_view view(text->data(), text->size());
-    if (!is_text_ok(view, rule, path_of(name))) return std::nullopt;
+    if (std::optional<std::string> flaw = flaw_of(view, rule)) {
+        refuse(name, std::move(*flaw));
+        return std::nullopt;
+    }
     return std::string(view);
 }
 
@@ -165,15 +169,14 @@ std::optional<std::vector<std::string>> Fields::texts(std::string_view name, std
     std::vector<std::string> out;
     for (std::size_t i = 0; i < list->size(); ++i) {
         const boost::json::string* text = (*list)[i].if_string();
-        const std::string path = fmt::format("{}[{}]", path_of(name), i);
-        if (!text) {
-            fail({ErrorCode::invalid_argument,
-                  fmt::format("must be a string, not {}", kind_of((*list)[i])), path});
+        std::optional<std::string> flaw =
+            text ? flaw_of({text->data(), text->size()}, rule)
+                 : fmt::format("must be a string, not {}", kind_of((*list)[i]));
+        if (flaw) {
+            refuse(fmt::format("{}[{}]", name, i), std::move(*flaw));
             return std::nullopt;
         }
-        const std::string_view view(text->data(), text->size());
-        if (!is_text_ok(view, rule, path)) return std::nullopt;
-        out.emplace_back(view);
+        out.emplace_back(text->data(), text->size());
     }
     return out;
 }
@@ -191,12 +194,14 @@ std::optional<std::string> Fields::word(std::string_view name,
 }
 
 Result<void> Fields::finish() {
-    if (!error_ && object_ && !object_->empty()) {
+    if (!error_ && object_) {
+        std::uint64_t asked = asked_;
         for (const auto& member : *object_) {
+            const bool is_known = (asked & 1) != 0;
+            asked >>= 1;
+            if (is_known) continue;
             const std::string_view key(member.key().data(), member.key().size());
-            if (std::find(seen_.begin(), seen_.end(), key) != seen_.end()) continue;
-            fail({ErrorCode::invalid_argument, "is not a field known here",
-                  path_of(visible(cut_utf8(key, 64)))});
+            refuse(visible(cut_utf8(key, 64)), "is not a field known here");
             break;
         }
     }

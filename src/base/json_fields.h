@@ -61,11 +61,12 @@ class Fields {
 
   private:
     const value* find(std::string_view name);
-    bool is_text_ok(std::string_view text, const TextRule& rule, const std::string& path);
 
     const object* object_ = nullptr;
     std::string path_;
-    std::vector<std::string_view> seen_;
+    /// One bit for each of the first members: asked for. No kind of object knows as many fields as
+    /// there are bits, so of a longer one some early member is unknown.
+    std::uint64_t asked_ = 0;
     std::optional<Error> error_;
 };
 

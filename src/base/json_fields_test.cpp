@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 namespace holdpoint::json {
 namespace {
 
@@ -148,6 +150,14 @@ TEST(Fields, an_unknown_name_is_shown_harmlessly_and_cut) {
     const Error longer =
         failure(std::string("{\"") + std::string(3000, 'x') + "\":1}", [](Fields&) {});
     EXPECT_LT(longer.field.size(), 100u);
+}
+
+TEST(Fields, of_many_members_an_unknown_one_is_found) {
+    std::string text = "{\"known\":1";
+    for (int i = 0; i < 100; ++i) text += fmt::format(",\"x{}\":1", i);
+    const Error error =
+        failure(text + ",\"also\":2}", [](Fields& f) { f.any("known"), f.any("also"); });
+    EXPECT_EQ(error.field, "x0");
 }
 
 TEST(Fields, limits_themselves_are_allowed) {

@@ -140,28 +140,32 @@ std::string cut_utf8(std::string_view text, std::size_t bytes_max) {
 std::string visible(std::string_view text, Newlines newlines) {
     std::string result;
     result.reserve(text.size());
+    append_visible(result, text, newlines);
+    return result;
+}
+
+void append_visible(std::string& out, std::string_view text, Newlines newlines) {
     while (!text.empty()) {
         // Nearly all text is plain; it is taken in whole runs.
         const std::size_t plain = plain_length(text);
-        result.append(text.substr(0, plain));
+        out.append(text.substr(0, plain));
         text.remove_prefix(plain);
         if (text.empty()) break;
         const CodePoint point = first_code_point(text);
         if (point.bytes == 0) {
-            fmt::format_to(std::back_inserter(result), "<0x{:02X}>", byte_at(text, 0));
+            fmt::format_to(std::back_inserter(out), "<0x{:02X}>", byte_at(text, 0));
             text.remove_prefix(1);
             continue;
         }
         const bool kept = point.value == '\n' && newlines == Newlines::keep;
         if (!kept && (is_hidden(point.value) || imitates_mark(text))) {
-            fmt::format_to(std::back_inserter(result), "<U+{:04X}>",
+            fmt::format_to(std::back_inserter(out), "<U+{:04X}>",
                            static_cast<std::uint32_t>(point.value));
         } else {
-            result.append(text.substr(0, static_cast<std::size_t>(point.bytes)));
+            out.append(text.substr(0, static_cast<std::size_t>(point.bytes)));
         }
         text.remove_prefix(static_cast<std::size_t>(point.bytes));
     }
-    return result;
 }
 
 Result<std::string> percent_decode(std::string_view text, Plus plus) {

@@ -35,6 +35,7 @@ enum class Newlines { show, keep };
 /// `<0xFF>`. The result is valid UTF-8. No two texts look alike: a `<` that would imitate these
 /// marks becomes `<U+003C>` itself.
 std::string visible(std::string_view text, Newlines newlines = Newlines::show);
+void append_visible(std::string& out, std::string_view text, Newlines newlines = Newlines::show);
 
 enum class Plus { literal, space };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,10 +45,9 @@ class TimerNode {
 /// nodes may go in any order: what is armed when the wheel goes away is disarmed.
 class TimerWheel {
   public:
-    static constexpr std::int64_t tick_ms = 100;
-
     /// Times are milliseconds of any clock that never goes back.
-    explicit TimerWheel(std::int64_t now_ms) : tick_(now_ms / tick_ms) {}
+    explicit TimerWheel(std::int64_t now_ms, std::int64_t tick_ms = 100)
+        : tick_ms_(tick_ms), tick_(now_ms / tick_ms) {}
     TimerWheel(const TimerWheel&) = delete;
     TimerWheel& operator=(const TimerWheel&) = delete;
     ~TimerWheel() {
@@ -60,9 +60,14 @@ class TimerWheel {
     /// tick, not within this call.
     void add(TimerNode& node, std::int64_t deadline_ms) {
         node.cancel();
-        const std::int64_t tick = (deadline_ms + tick_ms - 1) / tick_ms;
+        const std::int64_t tick = (deadline_ms + tick_ms_ - 1) / tick_ms_;
         node.due_tick_ = tick > tick_ ? tick : tick_ + 1;
         node.insert_before(slot_of(node.due_tick_));
+    }
+
+    /// Looks at every slot: for once in a tick, not for once in a call.
+    bool is_empty() const {
+        return std::ranges::none_of(slots_, [](const TimerNode& slot) { return slot.is_armed(); });
     }
 
     /// Calls `fire(TimerNode&)` for every node that is due, disarmed before the call. `fire` may
@@ -70,7 +75,7 @@ class TimerWheel {
     /// `advance`. A clock that went back changes nothing.
     template <class Fire>
     void advance(std::int64_t now_ms, Fire&& fire) {
-        const std::int64_t now_tick = now_ms / tick_ms;
+        const std::int64_t now_tick = now_ms / tick_ms_;
         if (now_tick <= tick_) return;
         // The head of a list of its own: `fire` may cancel what is still in it.
         TimerNode due;
@@ -111,8 +116,9 @@ class TimerWheel {
         }
     }
 
+    std::int64_t tick_ms_;
     std::int64_t tick_;                   // everything due up to here has fired
-    std::array<TimerNode, 512> slots_{};  // list heads; one round is 51.2 s
+    std::array<TimerNode, 512> slots_{};  // list heads; with the usual tick one round is 51.2 s
 };
 
 }  // namespace holdpoint

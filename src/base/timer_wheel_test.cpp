@@ -39,6 +39,24 @@ TEST(TimerWheel, FiresOnceAtTheDeadlineAndNeverEarly) {
     EXPECT_THAT(fired_by(wheel, 100'000), ElementsAre());
 }
 
+TEST(TimerWheel, TicksAsOftenAsAsked) {
+    TimerWheel wheel(0, 5);
+    Connection connection(1);
+    wheel.add(connection, 12);
+    EXPECT_THAT(fired_by(wheel, 14), ElementsAre());
+    EXPECT_THAT(fired_by(wheel, 15), ElementsAre(1));
+}
+
+TEST(TimerWheel, KnowsWhetherAnythingIsArmed) {
+    TimerWheel wheel(0);
+    EXPECT_TRUE(wheel.is_empty());
+    Connection connection(1);
+    wheel.add(connection, 100'000);
+    EXPECT_FALSE(wheel.is_empty());
+    connection.cancel();
+    EXPECT_TRUE(wheel.is_empty());
+}
+
 TEST(TimerWheel, WaitsSeveralRoundsForLongTimeouts) {
     TimerWheel wheel(0);
     Connection day(1);

@@ -1,5 +1,3 @@
-#include "cli/agent.h"
-
 #include <fmt/format.h>
 #include <holdpoint/agent.h>
 #include <holdpoint/git.h>
@@ -7,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 
 #include "agent/demo/demo.h"
 #include "base/text.h"
+#include "cli/app.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -36,6 +36,12 @@ struct AgentOptions {
     int scenes = 0;
     bool is_not_streaming = false;
 };
+
+std::chrono::milliseconds milliseconds(double seconds) {
+    constexpr double seconds_max = 86'400;
+    return std::chrono::milliseconds(
+        static_cast<std::int64_t>(std::min(seconds, seconds_max) * 1000));
+}
 
 /// Ends waits when the person presses Ctrl-C or the process is asked to end.
 class Signals {
@@ -84,8 +90,7 @@ RemoteOptions remote_options(const Session& session, const AgentOptions& given, 
     options.key = session.settings.token.value;
     options.ca_file = session.settings.ca_file.value;
     options.may_use_http = session.settings.may_use_http;
-    options.unreachable_after =
-        std::chrono::milliseconds(static_cast<std::int64_t>(given.patience_s * 1000));
+    options.unreachable_after = milliseconds(given.patience_s);
     options.labels = std::move(labels);
     return options;
 }
@@ -198,7 +203,7 @@ ExitCode run_demo(Session& session, const AgentOptions& options) {
     const Result<std::shared_ptr<agent::Site>> site = agent::Site::open(options.site);
     if (!site) return session.out.fail(site.error());
     agent::DemoOptions demo;
-    demo.pause = std::chrono::milliseconds(static_cast<std::int64_t>(options.every_s * 1000));
+    demo.pause = milliseconds(options.every_s);
     demo.conversations_max = options.scenes;
     demo.say = [&](const std::string& line) { session.out.data(visible(line)); };
     const Result<void> played = agent::play_demo(
@@ -211,51 +216,53 @@ ExitCode run_demo(Session& session, const AgentOptions& options) {
 
 }  // namespace
 
-void add_agent(CLI::App& app, Commands& commands) {
-    CLI::App* command =
+void add_agent(Command app, Commands& commands) {
+    Command command =
         app.add_subcommand("agent", "Run an agent whose every tool call goes through the server");
     const auto options = std::make_shared<AgentOptions>();
-    command->add_option("task", options->task,
-                        "What to do; without it each line of the input is something said");
-    command->add_option("--model-url", options->model_url,
-                        "An OpenAI-compatible endpoint, as http://127.0.0.1:11434/v1");
-    command->add_option("--model", options->model, "The name of the model");
+    command.add_option("task", options->task,
+                       "What to do; without it each line of the input is something said");
+    command.add_option("--model-url", options->model_url,
+                       "An OpenAI-compatible endpoint, as http://127.0.0.1:11434/v1");
+    command.add_option("--model", options->model, "The name of the model");
     command
-        ->add_option("--model-key-env", options->model_key_variable,
-                     "The environment variable with the model's key")
-        ->capture_default_str();
-    command->add_flag("--no-stream", options->is_not_streaming, "Ask the model for whole answers");
-    command->add_option("--script", options->script, "Play this conversation instead of a model");
-    command->add_option("--tools", options->tools, "bash, file, http; several with commas")
-        ->delimiter(',');
-    command->add_option("--folder", options->folder, "Where bash and file tools work")
-        ->capture_default_str();
-    command->add_option("--system", options->system, "The system prompt");
-    command->add_option("--session", options->session,
-                        "The run's name; started again with it, the agent goes on where it was");
-    command->add_option("--user", options->user, "The person it works for");
-    command->add_option("--turns", options->turns_max, "At most so many turns of the model")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
-    command->add_option("--feedback", options->feedback,
-                        "File that keeps what people said, for later runs of the session");
-    command->add_option("--git", options->repository,
-                        "Repository whose history tells what was decided and done");
+        .add_option("--model-key-env", options->model_key_variable,
+                    "The environment variable with the model's key")
+        .show_default();
+    command.add_flag("--no-stream", options->is_not_streaming, "Ask the model for whole answers");
+    command.add_option("--script", options->script, "Play this conversation instead of a model");
+    command.add_option("--tools", options->tools, "bash, file, http; several with commas")
+        .separated_by(',');
+    command.add_option("--folder", options->folder, "Where bash and file tools work")
+        .show_default();
+    command.add_option("--system", options->system, "The system prompt");
+    command.add_option("--session", options->session,
+                       "The run's name; started again with it, the agent goes on where it was");
+    command.add_option("--user", options->user, "The person it works for");
+    command.add_option("--turns", options->turns_max, "At most so many turns of the model")
+        .show_default()
+        .between(1, 1000);
+    command.add_option("--feedback", options->feedback,
+                       "File that keeps what people said, for later runs of the session");
+    command.add_option("--git", options->repository,
+                       "Repository whose history tells what was decided and done");
     command
-        ->add_option("--patience", options->patience_s,
-                     "Seconds until a server that does not answer is given up")
-        ->capture_default_str()
-        ->check(CLI::Range(0.0, 86400.0));
-    command->add_flag("--demo", options->is_demo, "Have conversations about a small site, without a model");
-    command->add_option("--site", options->site, "Demo: the site's SQLite file")
-        ->capture_default_str();
-    command->add_option("--every", options->every_s, "Demo: seconds between the beginnings of two conversations")
-        ->capture_default_str()
-        ->check(CLI::Range(0.0, 86400.0));
-    command->add_option("--scenes", options->scenes, "Demo: end after so many; 0 goes on")
-        ->capture_default_str()
-        ->check(CLI::Range(0, 1'000'000));
-    on_session(*command, commands, [options](Session& session) {
+        .add_option("--patience", options->patience_s,
+                    "Seconds until a server that does not answer is given up")
+        .show_default()
+        .not_negative();
+    command.add_flag("--demo", options->is_demo,
+                     "Have conversations about a small site, without a model");
+    command.add_option("--site", options->site, "Demo: the site's SQLite file").show_default();
+    command
+        .add_option("--every", options->every_s,
+                    "Demo: seconds between the beginnings of two conversations")
+        .show_default()
+        .not_negative();
+    command.add_option("--scenes", options->scenes, "Demo: end after so many; 0 goes on")
+        .show_default()
+        .between(0, 1'000'000);
+    on_session(command, commands, [options](Session& session) {
         return options->is_demo ? run_demo(session, *options) : run_agent(session, *options);
     });
 }

@@ -33,18 +33,16 @@ ExitCode answer(Session& session, const AnswerOptions& options) {
 
 }  // namespace
 
-void add_answer(CLI::App& app, Commands& commands) {
+void add_answer(Command app, Commands& commands) {
     auto options = std::make_shared<AnswerOptions>();
-    CLI::App* command = app.add_subcommand("answer", "Answer a question");
-    command->add_option("id", options->id, "Id, or a unique part of one that is pending")
-        ->required();
-    CLI::Option* value = command->add_option(
+    Command command = app.add_subcommand("answer", "Answer a question");
+    command.add_option("id", options->id, "Id, or a unique part of one that is pending").required();
+    Option value = command.add_option(
         "value", options->values, "Text, number, choice(s), date YYYY-MM-DD, or path of a file");
-    command->add_option("--answer-json", options->answer_json, "The answer as JSON")
-        ->excludes(value);
-    command->add_option("--note", options->note, "A note for the record");
-    command->footer("A negative number goes after --, like `holdpoint answer ID -- -5`.");
-    on_session(*command, commands,
+    command.add_option("--answer-json", options->answer_json, "The answer as JSON").excludes(value);
+    command.add_option("--note", options->note, "A note for the record");
+    command.footer("A negative number goes after --, like `holdpoint answer ID -- -5`.");
+    on_session(command, commands,
                [options](Session& session) { return answer(session, *options); });
 }
 

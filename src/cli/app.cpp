@@ -1,18 +1,18 @@
 #include "cli/app.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
 #include <memory>
 
 #include "base/text.h"
-#include "cli/agent.h"
 
 namespace holdpoint::cli {
 namespace {
 
-void add_global_flags(CLI::App& app, Flags& flags) {
+void add_global_flags(Command app, Flags& flags) {
     app.add_option("--url", flags.url, "Address of the server (HOLDPOINT_URL)");
     app.add_option("--token-file", flags.token_file,
                    "File that holds the key (HOLDPOINT_TOKEN_FILE)");
@@ -20,7 +20,7 @@ void add_global_flags(CLI::App& app, Flags& flags) {
                    "Certificate authority to trust (HOLDPOINT_CA_FILE)");
     app.add_option("--config", flags.config, "Config file to read instead of the usual two");
     app.add_option("--color", flags.color, "Colour: auto, always, never")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
+        .one_of({"auto", "always", "never"});
     app.add_flag("--json", flags.is_json, "JSON on standard output, one value per line");
     app.add_flag("-q,--quiet", flags.is_quiet, "No messages, only data and errors");
     app.add_flag("--allow-http", flags.may_use_http,
@@ -47,11 +47,11 @@ int end_with(ExitCode code) {
 
 }  // namespace
 
-void on_run(CLI::App& command, Commands& commands, std::function<ExitCode(const Flags&)> work) {
-    command.callback([&commands, work = std::move(work)] { commands.run = work; });
+void on_run(Command command, Commands& commands, std::function<ExitCode(const Flags&)> work) {
+    command.when_named([&commands, work = std::move(work)] { commands.run = work; });
 }
 
-void on_session(CLI::App& command, Commands& commands, std::function<ExitCode(Session&)> work) {
+void on_session(Command command, Commands& commands, std::function<ExitCode(Session&)> work) {
     on_run(command, commands,
            [work = std::move(work)](const Flags& flags) { return in_session(flags, work); });
 }
@@ -74,7 +74,8 @@ Output local_output(const Flags& flags) {
     return Output(settings, flags);
 }
 
-void add_commands(CLI::App& app, Commands& commands) {
+void add_commands(Command top, Commands& commands) {
+    CLI::App& app = top.get();
     app.description("The place where an AI agent's action waits for a human decision.");
     app.footer(
         "Every command has --help; the global options above may also follow the command.\n"

@@ -1,6 +1,7 @@
 #include "cli/app.h"
 
 #include <gtest/gtest.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/completion.h"
 #include "cli/proposal.h"

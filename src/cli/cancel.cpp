@@ -49,20 +49,18 @@ ExitCode extend(Session& session, const CancelOptions& options) {
 
 }  // namespace
 
-void add_cancel(CLI::App& app, Commands& commands) {
+void add_cancel(Command app, Commands& commands) {
     auto options = std::make_shared<CancelOptions>();
-    CLI::App* command = app.add_subcommand("cancel", "Withdraw a request (as its agent)");
-    command->add_option("id", options->id, "Id, or a unique part of one that is pending")
-        ->required();
-    command->add_option("--reason", options->reason, "Why");
-    on_session(*command, commands,
+    Command command = app.add_subcommand("cancel", "Withdraw a request (as its agent)");
+    command.add_option("id", options->id, "Id, or a unique part of one that is pending").required();
+    command.add_option("--reason", options->reason, "Why");
+    on_session(command, commands,
                [options](Session& session) { return cancel(session, *options); });
 
     command = app.add_subcommand("extend", "Give people more time to decide");
-    command->add_option("id", options->id, "Id, or a unique part of one that is pending")
-        ->required();
-    command->add_option("duration", options->duration, "How much more, like 10m")->required();
-    on_session(*command, commands,
+    command.add_option("id", options->id, "Id, or a unique part of one that is pending").required();
+    command.add_option("duration", options->duration, "How much more, like 10m").required();
+    on_session(command, commands,
                [options](Session& session) { return extend(session, *options); });
 }
 

@@ -1,6 +1,7 @@
 #include "cli/completion.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -179,14 +180,14 @@ std::string completion_script(const CLI::App& app, const std::string& shell) {
     return bash(places);
 }
 
-void add_completion(CLI::App& app, Commands& commands) {
+void add_completion(Command app, Commands& commands) {
     auto shell = std::make_shared<std::string>();
-    CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
-    command->add_option("shell", *shell, "bash, zsh or fish")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-    on_run(*command, commands, [shell, &app](const Flags&) {
-        std::fputs(completion_script(app, *shell).c_str(), stdout);
+    Command command = app.add_subcommand("completion", "Print a completion script for a shell");
+    command.add_option("shell", *shell, "bash, zsh or fish")
+        .required()
+        .one_of({"bash", "zsh", "fish"});
+    on_run(command, commands, [shell, app](const Flags&) {
+        std::fputs(completion_script(app.get(), *shell).c_str(), stdout);
         return ExitCode::fine;
     });
 }

@@ -64,11 +64,11 @@ ExitCode decide_each(Session& session, const DecideOptions& options, const char*
     return worst;
 }
 
-CLI::App* add_decision(CLI::App& app, Commands& commands, const char* name, const char* what,
-                       const std::shared_ptr<DecideOptions>& options, bool is_release = false) {
-    CLI::App* command = app.add_subcommand(name, what);
-    command->add_option("id", options->ids, "Ids, or unique parts of pending ones")->required();
-    on_session(*command, commands, [options, name, is_release](Session& session) {
+Command add_decision(Command app, Commands& commands, const char* name, const char* what,
+                     const std::shared_ptr<DecideOptions>& options, bool is_release = false) {
+    Command command = app.add_subcommand(name, what);
+    command.add_option("id", options->ids, "Ids, or unique parts of pending ones").required();
+    on_session(command, commands, [options, name, is_release](Session& session) {
         return decide_each(session, *options, name, is_release);
     });
     return command;
@@ -76,35 +76,35 @@ CLI::App* add_decision(CLI::App& app, Commands& commands, const char* name, cons
 
 }  // namespace
 
-void add_decide(CLI::App& app, Commands& commands) {
+void add_decide(Command app, Commands& commands) {
     auto approve = std::make_shared<DecideOptions>();
-    CLI::App* command =
+    Command command =
         add_decision(app, commands, "approve", "Release requests as they are", approve, true);
-    command->add_option("--note", approve->note, "A note for the record");
+    command.add_option("--note", approve->note, "A note for the record");
     command
-        ->add_option("--steps", approve->steps, "Steps of a plan, like 1,2,4; the others optional")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    add_sureness(*command, approve->sureness);
-    add_grant_flags(*command, approve->grant);
+        .add_option("--steps", approve->steps, "Steps of a plan, like 1,2,4; the others optional")
+        .separated_by(',')
+        .one_each();
+    add_sureness(command, approve->sureness);
+    add_grant_flags(command, approve->grant);
 
     auto reject = std::make_shared<DecideOptions>();
     command = add_decision(app, commands, "reject", "Refuse requests", reject);
-    command->add_option("--reason", reject->reason, "Why; the agent is told");
-    command->add_option("--note", reject->note, "A note for the record");
+    command.add_option("--reason", reject->reason, "Why; the agent is told");
+    command.add_option("--note", reject->note, "A note for the record");
 
     auto defer = std::make_shared<DecideOptions>();
     command = add_decision(app, commands, "defer", "Ask the agent for another way", defer);
-    command->add_option("--guidance", defer->guidance, "Which way; the agent is told")->required();
+    command.add_option("--guidance", defer->guidance, "Which way; the agent is told").required();
 
     auto escalate = std::make_shared<DecideOptions>();
     command = add_decision(app, commands, "escalate", "Hand requests to somebody else", escalate);
-    command->add_option("--to", escalate->to, "group:NAME or a person")->required();
-    command->add_option("--note", escalate->note, "A note for the record");
+    command.add_option("--to", escalate->to, "group:NAME or a person").required();
+    command.add_option("--note", escalate->note, "A note for the record");
 
     auto abort = std::make_shared<DecideOptions>();
     command = add_decision(app, commands, "abort", "Stop the agent's whole run", abort);
-    command->add_option("--reason", abort->reason, "Why; the agent is told");
+    command.add_option("--reason", abort->reason, "Why; the agent is told");
 }
 
 }  // namespace holdpoint::cli

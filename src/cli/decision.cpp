@@ -92,7 +92,7 @@ ExitCode send_decision(Session& session, const Request& seen, json::object body)
     return ExitCode::fine;
 }
 
-void add_sureness(CLI::App& command, Sureness& sureness) {
+void add_sureness(Command command, Sureness& sureness) {
     command.add_flag("-y,--yes", sureness.is_yes, "Do not ask when the risk is high");
     command.add_option("--confirm", sureness.confirm_word,
                        "The request's confirmation code, where it has one; else, where the risk is "

@@ -32,6 +32,6 @@ Result<std::string> confirm_release(const Output& out, const Request& request,
 /// Sends and reports one decision.
 ExitCode send_decision(Session& session, const Request& seen, json::object body);
 
-void add_sureness(CLI::App& command, Sureness& sureness);
+void add_sureness(Command command, Sureness& sureness);
 
 }  // namespace holdpoint::cli

@@ -184,13 +184,13 @@ ExitCode examine(const Flags& flags, const DoctorOptions& options) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Commands& commands) {
+void add_doctor(Command app, Commands& commands) {
     auto options = std::make_shared<DoctorOptions>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("doctor", "Check settings, server, key and clock, with hints");
-    command->add_option("--data", options->data,
-                        "Data directory of the server, to check its rights");
-    on_run(*command, commands, [options](const Flags& flags) { return examine(flags, *options); });
+    command.add_option("--data", options->data,
+                       "Data directory of the server, to check its rights");
+    on_run(command, commands, [options](const Flags& flags) { return examine(flags, *options); });
 }
 
 }  // namespace holdpoint::cli

@@ -4,22 +4,22 @@
 
 namespace holdpoint::cli {
 
-void add_state_filters(CLI::App& command, Filters& filters) {
+void add_state_filters(Command command, Filters& filters) {
     command.add_option("--state", filters.state, "pending, settled or any")
-        ->check(CLI::IsMember({"pending", "settled", "any"}))
-        ->capture_default_str()
-        ->group("Filters");
+        .one_of({"pending", "settled", "any"})
+        .show_default()
+        .group("Filters");
     command
         .add_option("--outcome", filters.outcome,
                     "How it ended, like rejected; implies --state settled")
-        ->check(CLI::IsMember({"allowed", "denied", "approved", "modified", "rejected", "deferred",
-                               "aborted", "answered", "skipped", "expired", "cancelled"}))
-        ->group("Filters");
+        .one_of({"allowed", "denied", "approved", "modified", "rejected", "deferred", "aborted",
+                 "answered", "skipped", "expired", "cancelled"})
+        .group("Filters");
 }
 
-void add_filters(CLI::App& command, Filters& filters) {
+void add_filters(Command command, Filters& filters) {
     const auto add = [&](const char* name, std::string& value, const char* what) {
-        return command.add_option(name, value, what)->group("Filters");
+        return command.add_option(name, value, what).group("Filters");
     };
     add("--session", filters.session, "Session of the agent");
     add("--thread", filters.thread, "Thread of the conversation");
@@ -28,9 +28,9 @@ void add_filters(CLI::App& command, Filters& filters) {
     add("--agent", filters.agent, "Name of the agent");
     add("--tool", filters.tool, "Name of the tool");
     add("--risk", filters.risk, "low, medium, high, critical")
-        ->check(CLI::IsMember({"low", "medium", "high", "critical"}));
+        .one_of({"low", "medium", "high", "critical"});
     add("--kind", filters.kind, "action, plan, input, confirmation, response")
-        ->check(CLI::IsMember({"action", "plan", "input", "confirmation", "response"}));
+        .one_of({"action", "plan", "input", "confirmation", "response"});
     add("--batch", filters.batch, "Batch it came in");
 }
 

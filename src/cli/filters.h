@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/arguments.h"
 #include "cli/client.h"
 
 namespace holdpoint::cli {
@@ -15,8 +14,8 @@ struct Filters {
     std::string outcome, session, thread, task, user, agent, tool, risk, kind, batch;
 };
 
-void add_filters(CLI::App& command, Filters& filters);
-void add_state_filters(CLI::App& command, Filters& filters);
+void add_filters(Command command, Filters& filters);
+void add_state_filters(Command command, Filters& filters);
 Query to_query(const Filters& filters);
 
 }  // namespace holdpoint::cli

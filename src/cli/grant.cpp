@@ -112,26 +112,26 @@ ExitCode revoke(Session& session, const GrantOptions& options) {
 
 }  // namespace
 
-void add_grant(CLI::App& app, Commands& commands) {
-    CLI::App* family =
+void add_grant(Command app, Commands& commands) {
+    Command family =
         app.add_subcommand("grant", "What people let pass for a while: list, show, revoke");
-    family->require_subcommand(1);
+    family.needs_subcommand();
     auto options = std::make_shared<GrantOptions>();
     const auto verb = [&](const char* name, const char* what,
                           ExitCode (*work)(Session&, const GrantOptions&)) {
-        CLI::App* command = family->add_subcommand(name, what);
-        on_session(*command, commands,
+        Command command = family.add_subcommand(name, what);
+        on_session(command, commands,
                    [options, work](Session& session) { return work(session, *options); });
         return command;
     };
-    CLI::App* command = verb("list", "List the grants that are active", list);
-    command->add_flag("--all", options->is_all, "Also those that ended");
-    command->add_option("--agent", options->agent, "Only of this agent");
-    command->add_option("--tool", options->tool, "Only for this tool");
+    Command command = verb("list", "List the grants that are active", list);
+    command.add_flag("--all", options->is_all, "Also those that ended");
+    command.add_option("--agent", options->agent, "Only of this agent");
+    command.add_option("--tool", options->tool, "Only for this tool");
     command = verb("show", "One grant: what it covers, what is left of it", show);
-    command->add_option("id", options->id, "Id of the grant")->required();
+    command.add_option("id", options->id, "Id of the grant").required();
     command = verb("revoke", "End a grant at once", revoke);
-    command->add_option("id", options->id, "Id of the grant")->required();
+    command.add_option("id", options->id, "Id of the grant").required();
 }
 
 }  // namespace holdpoint::cli

@@ -4,22 +4,22 @@
 
 namespace holdpoint::cli {
 
-void add_grant_flags(CLI::App& command, GrantFlags& flags) {
+void add_grant_flags(Command command, GrantFlags& flags) {
     constexpr const char* group = "Let similar calls pass afterwards";
-    command.add_option("--grant", flags.duration, "For so long, like 1h")->group(group);
+    command.add_option("--grant", flags.duration, "For so long, like 1h").group(group);
     command.add_option("--grant-uses", flags.uses, "For so many calls")
-        ->check(CLI::Range(1, 1'000'000))
-        ->group(group);
+        .between(1, 1'000'000)
+        .group(group);
     command.add_option("--grant-sum", flags.sum, "Until their bounded numbers add up to this")
-        ->check(CLI::PositiveNumber)
-        ->group(group);
+        .positive()
+        .group(group);
     command.add_flag("--grant-session", flags.is_for_session, "Only in this session of the agent")
-        ->group(group);
+        .group(group);
     command
         .add_option("--grant-words", flags.words,
                     "For commands that begin with so many words of this one")
-        ->check(CLI::Range(1, 128))
-        ->group(group);
+        .between(1, 128)
+        .group(group);
 }
 
 Result<void> put_grant(json::object& body, const GrantFlags& flags) {

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "base/json.h"
 #include "base/result.h"
+#include "cli/arguments.h"
 
 namespace holdpoint::cli {
 
@@ -23,7 +22,7 @@ struct GrantFlags {
     }
 };
 
-void add_grant_flags(CLI::App& command, GrantFlags& flags);
+void add_grant_flags(Command command, GrantFlags& flags);
 
 /// Adds `grant` to a decision where one was asked for. Fails for a duration that is none.
 Result<void> put_grant(json::object& body, const GrantFlags& flags);

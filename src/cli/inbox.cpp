@@ -33,14 +33,13 @@ ExitCode inbox(Session& session, const InboxOptions& options) {
 
 }  // namespace
 
-void add_inbox(CLI::App& app, Commands& commands) {
+void add_inbox(Command app, Commands& commands) {
     auto options = std::make_shared<InboxOptions>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("inbox", "Read and decide what waits, full screen and live");
-    add_filters(*command, options->filters);
-    command->add_flag("--plain", options->is_plain, "Line by line, for pipes and screen readers");
-    on_session(*command, commands,
-               [options](Session& session) { return inbox(session, *options); });
+    add_filters(command, options->filters);
+    command.add_flag("--plain", options->is_plain, "Line by line, for pipes and screen readers");
+    on_session(command, commands, [options](Session& session) { return inbox(session, *options); });
 }
 
 }  // namespace holdpoint::cli

@@ -84,30 +84,30 @@ ExitCode revoke(Session& session, const KeyOptions& options) {
 
 }  // namespace
 
-void add_key(CLI::App& app, Commands& commands) {
-    CLI::App* family = app.add_subcommand("key", "Keys of agents and people (admin)");
-    family->require_subcommand(1);
+void add_key(Command app, Commands& commands) {
+    Command family = app.add_subcommand("key", "Keys of agents and people (admin)");
+    family.needs_subcommand();
     auto options = std::make_shared<KeyOptions>();
 
-    CLI::App* command = family->add_subcommand("create", "Make a key and print it once");
-    command->add_option("--role", options->role, "agent, approver, auditor or admin")
-        ->required()
-        ->check(CLI::IsMember({"agent", "approver", "auditor", "admin"}));
-    command->add_option("--name", options->name, "Whose key; made if there is none of that name")
-        ->required();
-    command->add_option("--group", options->groups, "Group of that person; may be repeated")
-        ->allow_extra_args(false);
-    command->add_option("--owner", options->owner, "Person who answers for an agent");
-    command->add_option("--expires-in", options->expires_in, "How long it is valid, like 30d");
-    on_session(*command, commands,
+    Command command = family.add_subcommand("create", "Make a key and print it once");
+    command.add_option("--role", options->role, "agent, approver, auditor or admin")
+        .required()
+        .one_of({"agent", "approver", "auditor", "admin"});
+    command.add_option("--name", options->name, "Whose key; made if there is none of that name")
+        .required();
+    command.add_option("--group", options->groups, "Group of that person; may be repeated")
+        .one_each();
+    command.add_option("--owner", options->owner, "Person who answers for an agent");
+    command.add_option("--expires-in", options->expires_in, "How long it is valid, like 30d");
+    on_session(command, commands,
                [options](Session& session) { return create(session, *options); });
 
-    command = family->add_subcommand("list", "List the keys, without their secrets");
-    on_session(*command, commands, list);
+    command = family.add_subcommand("list", "List the keys, without their secrets");
+    on_session(command, commands, list);
 
-    command = family->add_subcommand("revoke", "End a key's validity at once");
-    command->add_option("id", options->id, "Id of the key, key_…")->required();
-    on_session(*command, commands,
+    command = family.add_subcommand("revoke", "End a key's validity at once");
+    command.add_option("id", options->id, "Id of the key, key_…").required();
+    on_session(command, commands,
                [options](Session& session) { return revoke(session, *options); });
 }
 

@@ -93,18 +93,17 @@ ExitCode list(Session& session, const ListOptions& options) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Commands& commands) {
+void add_list(Command app, Commands& commands) {
     auto options = std::make_shared<ListOptions>();
-    CLI::App* command = app.add_subcommand("list", "List requests, newest first");
+    Command command = app.add_subcommand("list", "List requests, newest first");
     options->filters.state = "pending";
-    add_state_filters(*command, options->filters);
-    add_filters(*command, options->filters);
-    command->add_option("--since", options->since, "Asked after this time, or 2h ago");
-    command->add_option("--until", options->until, "Asked before this time, or 2h ago");
-    command->add_option("--limit", options->limit, "At most so many")
-        ->check(CLI::Range(1, 100'000));
-    command->add_flag("--all", options->is_all, "All pages");
-    on_session(*command, commands, [options](Session& session) { return list(session, *options); });
+    add_state_filters(command, options->filters);
+    add_filters(command, options->filters);
+    command.add_option("--since", options->since, "Asked after this time, or 2h ago");
+    command.add_option("--until", options->until, "Asked before this time, or 2h ago");
+    command.add_option("--limit", options->limit, "At most so many").between(1, 100'000);
+    command.add_flag("--all", options->is_all, "All pages");
+    on_session(command, commands, [options](Session& session) { return list(session, *options); });
 }
 
 }  // namespace holdpoint::cli

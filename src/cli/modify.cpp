@@ -63,20 +63,19 @@ ExitCode modify(Session& session, const ModifyOptions& options) {
 
 }  // namespace
 
-void add_modify(CLI::App& app, Commands& commands) {
+void add_modify(Command app, Commands& commands) {
     auto options = std::make_shared<ModifyOptions>();
-    CLI::App* command = app.add_subcommand("modify", "Release a request with changes");
-    command->add_option("id", options->id, "Id, or a unique part of one that is pending")
-        ->required();
-    CLI::Option* args =
-        command->add_option("--args", options->args, "The arguments (plan, text) to run instead");
-    command->add_option("--args-file", options->args_file, "The same from a file, or - for stdin")
-        ->excludes(args);
-    command->add_option("--note", options->note, "A note for the record");
-    add_sureness(*command, options->sureness);
-    add_grant_flags(*command, options->grant);
-    command->footer("Without --args your editor ($VISUAL, $EDITOR) opens on what was proposed.");
-    on_session(*command, commands,
+    Command command = app.add_subcommand("modify", "Release a request with changes");
+    command.add_option("id", options->id, "Id, or a unique part of one that is pending").required();
+    Option args =
+        command.add_option("--args", options->args, "The arguments (plan, text) to run instead");
+    command.add_option("--args-file", options->args_file, "The same from a file, or - for stdin")
+        .excludes(args);
+    command.add_option("--note", options->note, "A note for the record");
+    add_sureness(command, options->sureness);
+    add_grant_flags(command, options->grant);
+    command.footer("Without --args your editor ($VISUAL, $EDITOR) opens on what was proposed.");
+    on_session(command, commands,
                [options](Session& session) { return modify(session, *options); });
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -49,102 +50,98 @@ struct ServeFlags {
     bool must_accept_clock = false, must_make_admin_key = false, must_check_store = false;
 };
 
-void add_policy_options(CLI::App& command, ServeFlags& flags) {
+void add_policy_options(Command command, ServeFlags& flags) {
     const char* group = "What waits for a person";
     command
         .add_option("--policy", flags.policy_file,
                     "Policy file; the other options of this group are for servers without one")
-        ->check(CLI::ExistingFile)
-        ->group(group);
+        .existing_file()
+        .group(group);
     command.add_option("--require-tool", flags.require, "Tool that always waits (repeatable)")
-        ->group(group);
-    command
-        .add_option("--allow-tool", flags.allow, "Tool that passes unless required (repeatable)")
-        ->group(group);
+        .group(group);
+    command.add_option("--allow-tool", flags.allow, "Tool that passes unless required (repeatable)")
+        .group(group);
     command
         .add_option("--default-verdict", flags.default_verdict,
                     "For all other tools: hold, allow, deny")
-        ->check(CLI::IsMember({"hold", "allow", "deny"}))
-        ->group(group);
+        .one_of({"hold", "allow", "deny"})
+        .group(group);
     command
         .add_flag("--approvals-disabled", flags.is_disabled,
                   "Master switch: everything passes, and is still recorded")
-        ->group(group);
+        .group(group);
     command.add_option("--risk", flags.risk, "Risk of every action; an agent can only raise it")
-        ->check(CLI::IsMember({"low", "medium", "high", "critical"}))
-        ->group(group);
+        .one_of({"low", "medium", "high", "critical"})
+        .group(group);
     command
         .add_option("--group", flags.groups,
                     "People who decide: a group (repeatable: one line each)")
-        ->group(group);
+        .group(group);
     command.add_option("--quorum", flags.quorum, "How many people of each group")
-        ->check(CLI::Range(1, 100))
-        ->group(group);
+        .between(1, 100)
+        .group(group);
     command.add_option("--reject-threshold", flags.reject_threshold, "How many rejections end it")
-        ->check(CLI::Range(1, 100))
-        ->group(group);
+        .between(1, 100)
+        .group(group);
     command.add_flag("--reason-required", flags.is_reason_required, "A rejection must say why")
-        ->group(group);
+        .group(group);
     command.add_flag("--not-modifiable", flags.is_not_modifiable, "Arguments may not be changed")
-        ->group(group);
+        .group(group);
     command
         .add_flag("--exclude-requester", flags.is_requester_excluded,
                   "The agent's owner and user may not decide")
-        ->group(group);
+        .group(group);
 }
 
-void add_time_options(CLI::App& command, ServeFlags& flags) {
+void add_time_options(Command command, ServeFlags& flags) {
     const char* group = "Time";
     command.add_option("--timeout", flags.timeout, "How long a request waits, like 90s, 5m, 1h30m")
-        ->group(group);
+        .group(group);
     command.add_option("--on-timeout", flags.on_timeout, "What happens then")
-        ->check(
-            CLI::IsMember({"reject", "approve", "retry", "escalate", "abort", "skip", "default"}))
-        ->group(group);
+        .one_of({"reject", "approve", "retry", "escalate", "abort", "skip", "default"})
+        .group(group);
     command.add_option("--default-decision", flags.default_decision, "For --on-timeout default")
-        ->check(CLI::IsMember({"approve", "reject", "skip", "abort"}))
-        ->group(group);
+        .one_of({"approve", "reject", "skip", "abort"})
+        .group(group);
     command.add_option("--remind-every", flags.remind_every, "Remind people this often")
-        ->group(group);
+        .group(group);
     command.add_option("--reminders-max", flags.reminders_max, "At most so many times")
-        ->check(CLI::Range(0, 100))
-        ->group(group);
-    command
-        .add_option("--escalate-after", flags.escalate_after, "Ask other people after this time")
-        ->group(group);
-    command.add_option("--escalate-to", flags.escalate_to, "`group:NAME` or a person")
-        ->group(group);
+        .between(0, 100)
+        .group(group);
+    command.add_option("--escalate-after", flags.escalate_after, "Ask other people after this time")
+        .group(group);
+    command.add_option("--escalate-to", flags.escalate_to, "`group:NAME` or a person").group(group);
     command.add_option("--retries-max", flags.retries_max, "Rounds of --on-timeout retry")
-        ->check(CLI::Range(0, 100))
-        ->group(group);
+        .between(0, 100)
+        .group(group);
 }
 
-void add_limit_options(CLI::App& command, ServeFlags& flags) {
+void add_limit_options(Command command, ServeFlags& flags) {
     const char* group = "Limits";
     command.add_option("--pending-max", flags.pending_max, "Waiting requests of one agent")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}))
-        ->group(group);
+        .between(1, 100'000'000)
+        .group(group);
     command.add_option("--body-max", flags.body_max, "Bytes of one request body")
-        ->check(CLI::Range(std::size_t{1024}, std::size_t{16 << 20}))
-        ->group(group);
+        .between(1024, 16 << 20)
+        .group(group);
     command.add_option("--connections-max", flags.connections_max, "Open connections")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
-        ->group(group);
-    command.add_option("--wait-max", flags.wait_max, "Longest wait of one call")->group(group);
+        .between(1, 1'000'000)
+        .group(group);
+    command.add_option("--wait-max", flags.wait_max, "Longest wait of one call").group(group);
     command
         .add_option("--rate-per-key", flags.rate_per_key,
                     "Calls per second of one key; 0: no limit")
-        ->check(CLI::NonNegativeNumber)
-        ->group(group);
+        .not_negative()
+        .group(group);
     command
         .add_option("--rate-per-address", flags.rate_per_address,
                     "Calls per second of one address; 0: no limit")
-        ->check(CLI::NonNegativeNumber)
-        ->group(group);
+        .not_negative()
+        .group(group);
 }
 
 /// A key of the `[serve]` table is the flag of the same name; flags and environment win over it.
-Result<void> take_config_file(CLI::App& command, const std::string& path, const std::string& text) {
+Result<void> take_config_file(Command command, const std::string& path, const std::string& text) {
     std::istringstream stream(text);
     std::vector<CLI::ConfigItem> items;
     try {
@@ -156,7 +153,7 @@ Result<void> take_config_file(CLI::App& command, const std::string& path, const 
         const bool is_ours = item.parents.size() == 1 && item.parents[0] == "serve" &&
                              item.name != "++" && item.name != "--";
         if (!is_ours) continue;
-        CLI::Option* option = command.get_option_no_throw("--" + item.name);
+        CLI::Option* option = command.get().get_option_no_throw("--" + item.name);
         if (!option)
             return Error{ErrorCode::invalid_argument,
                          fmt::format("`{}`: there is no setting `{}` for serve", path, item.name)};
@@ -174,7 +171,7 @@ Result<void> take_config_file(CLI::App& command, const std::string& path, const 
     return {};
 }
 
-Result<void> take_config_files(CLI::App& command, const Flags& global) {
+Result<void> take_config_files(Command command, const Flags& global) {
     const Surroundings surroundings = real_surroundings();
     std::vector<std::string> paths = config_paths(surroundings);
     if (!global.config.empty()) paths = {global.config};
@@ -300,35 +297,35 @@ ExitCode serve(const ServeFlags& flags, bool is_json) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, Commands& commands) {
-    CLI::App* command = app.add_subcommand("serve", "Run the server");
+void add_serve(Command app, Commands& commands) {
+    Command command = app.add_subcommand("serve", "Run the server");
     const auto flags = std::make_shared<ServeFlags>();
     command
-        ->add_option("--data", flags->data,
-                     "Directory of the store and the admin key (HOLDPOINT_DATA)")
-        ->envname("HOLDPOINT_DATA");
-    command->add_option("--listen", flags->listen, "Address and port (HOLDPOINT_LISTEN)")
-        ->envname("HOLDPOINT_LISTEN");
-    command->add_option("--tls-cert", flags->tls_certificate,
-                        "Certificate chain, PEM; SIGHUP reads it again");
-    command->add_option("--tls-key", flags->tls_key, "Its private key, PEM");
-    command->add_flag("--behind-proxy", flags->is_behind_proxy,
-                      "A proxy does TLS; believe its X-Forwarded-* headers");
-    command->add_option("--base-url", flags->base_url, "How people reach this server, for links");
-    command->add_option("--notify", flags->notify, "Tell people through this channel: log");
-    command->add_option("--log-level", flags->log_level, "debug, info, warn, error")
-        ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
-    command->add_flag("--accept-clock", flags->must_accept_clock,
-                      "Follow a wall clock that was set; deadlines move along");
-    command->add_flag("--new-admin-key", flags->must_make_admin_key,
-                      "Write a new admin.key, when the old one is lost");
-    command->add_flag("--check-store", flags->must_check_store,
-                      "Check the whole store before serving");
-    add_policy_options(*command, *flags);
-    add_time_options(*command, *flags);
-    add_limit_options(*command, *flags);
-    on_run(*command, commands, [command, flags](const Flags& global) {
-        const Result<void> configured = take_config_files(*command, global);
+        .add_option("--data", flags->data,
+                    "Directory of the store and the admin key (HOLDPOINT_DATA)")
+        .from_environment("HOLDPOINT_DATA");
+    command.add_option("--listen", flags->listen, "Address and port (HOLDPOINT_LISTEN)")
+        .from_environment("HOLDPOINT_LISTEN");
+    command.add_option("--tls-cert", flags->tls_certificate,
+                       "Certificate chain, PEM; SIGHUP reads it again");
+    command.add_option("--tls-key", flags->tls_key, "Its private key, PEM");
+    command.add_flag("--behind-proxy", flags->is_behind_proxy,
+                     "A proxy does TLS; believe its X-Forwarded-* headers");
+    command.add_option("--base-url", flags->base_url, "How people reach this server, for links");
+    command.add_option("--notify", flags->notify, "Tell people through this channel: log");
+    command.add_option("--log-level", flags->log_level, "debug, info, warn, error")
+        .one_of({"debug", "info", "warn", "error"});
+    command.add_flag("--accept-clock", flags->must_accept_clock,
+                     "Follow a wall clock that was set; deadlines move along");
+    command.add_flag("--new-admin-key", flags->must_make_admin_key,
+                     "Write a new admin.key, when the old one is lost");
+    command.add_flag("--check-store", flags->must_check_store,
+                     "Check the whole store before serving");
+    add_policy_options(command, *flags);
+    add_time_options(command, *flags);
+    add_limit_options(command, *flags);
+    on_run(command, commands, [command, flags](const Flags& global) {
+        const Result<void> configured = take_config_files(command, global);
         if (!configured) {
             std::fputs((error_line(configured.error(), "") + "\n").c_str(), stderr);
             return ExitCode::usage;

@@ -45,16 +45,15 @@ ExitCode show(Session& session, const ShowOptions& options) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Commands& commands) {
+void add_show(Command app, Commands& commands) {
     auto options = std::make_shared<ShowOptions>();
-    CLI::App* command = app.add_subcommand("show", "Show one request and what happened to it");
-    command->add_option("id", options->id, "Id, or a unique part of one that is pending")
-        ->required();
-    command->add_flag("--wait{forever}", options->wait,
-                      "Wait for the outcome first, at most --wait=10m; exit code as for request");
-    command->add_flag("--released", options->is_released_only,
-                      "Print only what was released, as request does");
-    on_session(*command, commands, [options](Session& session) { return show(session, *options); });
+    Command command = app.add_subcommand("show", "Show one request and what happened to it");
+    command.add_option("id", options->id, "Id, or a unique part of one that is pending").required();
+    command.add_flag("--wait{forever}", options->wait,
+                     "Wait for the outcome first, at most --wait=10m; exit code as for request");
+    command.add_flag("--released", options->is_released_only,
+                     "Print only what was released, as request does");
+    on_session(command, commands, [options](Session& session) { return show(session, *options); });
 }
 
 }  // namespace holdpoint::cli

@@ -71,10 +71,10 @@ ExitCode whoami(Session& session) {
 
 }  // namespace
 
-void add_stats(CLI::App& app, Commands& commands) {
-    on_session(*app.add_subcommand("stats", "Numbers about the server and its requests"), commands,
+void add_stats(Command app, Commands& commands) {
+    on_session(app.add_subcommand("stats", "Numbers about the server and its requests"), commands,
                stats);
-    on_session(*app.add_subcommand("whoami", "Who the server thinks you are"), commands, whoami);
+    on_session(app.add_subcommand("whoami", "Who the server thinks you are"), commands, whoami);
 }
 
 }  // namespace holdpoint::cli

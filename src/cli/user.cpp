@@ -129,38 +129,37 @@ ExitCode link(Session& session, const UserOptions& options) {
 
 }  // namespace
 
-void add_user(CLI::App& app, Commands& commands) {
-    CLI::App* family = app.add_subcommand("user", "People and agents (admin)");
-    family->require_subcommand(1);
+void add_user(Command app, Commands& commands) {
+    Command family = app.add_subcommand("user", "People and agents (admin)");
+    family.needs_subcommand();
     auto options = std::make_shared<UserOptions>();
     const auto verb = [&](const char* name, const char* what,
                           ExitCode (*work)(Session&, const UserOptions&)) {
-        CLI::App* command = family->add_subcommand(name, what);
-        on_session(*command, commands,
+        Command command = family.add_subcommand(name, what);
+        on_session(command, commands,
                    [options, work](Session& session) { return work(session, *options); });
         return command;
     };
-    const auto named = [&](CLI::App* command) {
-        command->add_option("name", options->name, "Name of the person or agent")->required();
+    const auto named = [&](Command command) {
+        command.add_option("name", options->name, "Name of the person or agent").required();
         return command;
     };
 
-    CLI::App* command = named(verb("add", "Add a person", add));
-    command->add_option("--role", options->role, "approver, auditor or admin")
-        ->required()
-        ->check(CLI::IsMember({"approver", "auditor", "admin"}));
-    command->add_option("--group", options->groups, "A group; may be repeated")
-        ->allow_extra_args(false);
-    CLI::Option* from_stdin = command->add_flag("--password-stdin", options->is_password_stdin,
-                                                "Password is the first line of standard input");
-    command->add_flag("--no-password", options->has_no_password, "Keys and sign-in links only")
-        ->excludes(from_stdin);
+    Command command = named(verb("add", "Add a person", add));
+    command.add_option("--role", options->role, "approver, auditor or admin")
+        .required()
+        .one_of({"approver", "auditor", "admin"});
+    command.add_option("--group", options->groups, "A group; may be repeated").one_each();
+    Option from_stdin = command.add_flag("--password-stdin", options->is_password_stdin,
+                                         "Password is the first line of standard input");
+    command.add_flag("--no-password", options->has_no_password, "Keys and sign-in links only")
+        .excludes(from_stdin);
 
-    on_session(*family->add_subcommand("list", "List people and agents"), commands, list);
+    on_session(family.add_subcommand("list", "List people and agents"), commands, list);
 
     command = named(verb("passwd", "Set a password, or change one's own", change_password));
-    command->add_flag("--password-stdin", options->is_password_stdin,
-                      "Password is the first line of standard input");
+    command.add_flag("--password-stdin", options->is_password_stdin,
+                     "Password is the first line of standard input");
     named(verb("disable", "Refuse all sign-ins and keys from now on",
                [](Session& session, const UserOptions& given) {
                    return send(session, user_path(given, "disable"), {},
@@ -176,9 +175,9 @@ void add_user(CLI::App& app, Commands& commands) {
                                          json::object{{"groups", group_array(given)}},
                                          fmt::format("groups of {} set", visible(given.name)));
                          }));
-    command->add_option("groups", options->groups, "All groups from now on");
+    command.add_option("groups", options->groups, "All groups from now on");
     command = verb("link", "Make a one-time sign-in link", link);
-    command->add_option("name", options->name, "For whom; yourself by default");
+    command.add_option("name", options->name, "For whom; yourself by default");
 }
 
 }  // namespace holdpoint::cli

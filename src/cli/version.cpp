@@ -5,8 +5,8 @@
 
 namespace holdpoint::cli {
 
-void add_version(CLI::App& app, Commands& commands) {
-    on_run(*app.add_subcommand("version", "Print the version"), commands, [](const Flags& flags) {
+void add_version(Command app, Commands& commands) {
+    on_run(app.add_subcommand("version", "Print the version"), commands, [](const Flags& flags) {
         const std::string line = flags.is_json
                                      ? compact(json::object{{"version", HOLDPOINT_VERSION}})
                                      : "holdpoint " HOLDPOINT_VERSION;

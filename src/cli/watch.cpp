@@ -168,13 +168,12 @@ ExitCode watch(Session& session, const Filters& filters) {
 
 }  // namespace
 
-void add_watch(CLI::App& app, Commands& commands) {
+void add_watch(Command app, Commands& commands) {
     auto filters = std::make_shared<Filters>();
-    CLI::App* command = app.add_subcommand("watch", "Show requests and decisions as they happen");
-    add_state_filters(*command, *filters);
-    add_filters(*command, *filters);
-    on_session(*command, commands,
-               [filters](Session& session) { return watch(session, *filters); });
+    Command command = app.add_subcommand("watch", "Show requests and decisions as they happen");
+    add_state_filters(command, *filters);
+    add_filters(command, *filters);
+    on_session(command, commands, [filters](Session& session) { return watch(session, *filters); });
 }
 
 }  // namespace holdpoint::cli

@@ -44,9 +44,13 @@ Subject make(value canonical_value, std::string tool, std::string line) {
 void append_short(std::string& out, const value& value) {
     constexpr std::size_t text_bytes_max = 80;
     if (const boost::json::string* text = value.if_string()) {
+        const std::string_view whole(text->data(), text->size());
         std::string quoted;
-        json::append_quoted(quoted, cut_utf8({text->data(), text->size()}, text_bytes_max));
-        out += visible(quoted);
+        if (whole.size() <= text_bytes_max)
+            json::append_quoted(quoted, whole);
+        else
+            json::append_quoted(quoted, cut_utf8(whole, text_bytes_max));
+        append_visible(out, quoted);
     } else if (value.is_object()) {
         out += value.get_object().empty() ? "{}" : "{…}";
     } else if (value.is_array()) {
@@ -60,7 +64,8 @@ void append_short(std::string& out, const value& value) {
 void append_member(std::string& out, std::string_view name,
                    const std::optional<std::string>& text) {
     if (!text) return;
-    out += fmt::format("\"{}\":", name);
+    json::append_quoted(out, name);
+    out += ':';
     json::append_quoted(out, *text);
     out += ',';
 }
@@ -83,7 +88,9 @@ Result<Subject> check_action(const value& given, std::string_view path) {
     static const object no_arguments;
     const object& named =
         arguments && arguments->is_object() ? arguments->get_object() : no_arguments;
-    std::string text = "{\"arguments\":";
+    std::string text;
+    text.reserve(512);
+    text += "{\"arguments\":";
     if (arguments && arguments->is_object())
         json::append_canonical(text, *arguments);
     else
@@ -421,19 +428,21 @@ Result<JsonText> check_answer(const JsonText& input, const value& answer) {
 }
 
 std::string action_headline(std::string_view tool, const object& arguments) {
-    std::string line = visible(tool);
+    std::string line;
+    line.reserve(headline_bytes_max);
+    append_visible(line, tool);
     line += '(';
     bool is_first = true;
     for (const auto& member : arguments) {
         if (!is_first) line += ", ";
         is_first = false;
-        line += visible({member.key().data(), member.key().size()});
+        append_visible(line, {member.key().data(), member.key().size()});
         line += ": ";
         append_short(line, member.value());
         if (line.size() > headline_bytes_max) break;
     }
     line += ')';
-    return cut_utf8(line, headline_bytes_max);
+    return line.size() <= headline_bytes_max ? line : cut_utf8(line, headline_bytes_max);
 }
 
 }  // namespace holdpoint::core

@@ -56,8 +56,13 @@ void Bindings::bind(const StateView& state) {
     parts_.budget.steps = steps_max;
     parts_.slots.assign(policy_.slot_count, Value());
     parts_.is_var_ready.assign(policy_.vars.size(), 0);
-    bind_tool();
-    bind_people();
+    // Most policies look at a few of these; what nobody reads costs nothing.
+    if (reads_any(policy_, Var::event, Var::tool_known)) bind_tool();
+    bind_arguments();
+    if (reads_any(policy_, Var::agent_id, Var::task_steps)) bind_people();
+    if (reads_any(policy_, Var::confidence, Var::confidence) && call_.confidence)
+        parts_.slots[static_cast<std::size_t>(Var::confidence)] = Value::real(*call_.confidence);
+    if (reads_any(policy_, Var::now, Var::now)) bind_time();
     bind_subject();
     bind_shell();
     bind_counters(state);
@@ -82,7 +87,12 @@ void Bindings::bind_tool() {
         Value::boolean((tool && tool->open_world.value_or(false)) || call_.claims.is_open_world));
     set(Var::tool_risk, Value::string(core::to_string(entry_.base_risk)));
     set(Var::tool_known, Value::boolean(tool != nullptr));
-    set(Var::args, Value::json(call_.args, entry_.args_type, parts_.arena));
+}
+
+void Bindings::bind_arguments() {
+    if (reads_any(policy_, Var::args, Var::args))
+        parts_.slots[static_cast<std::size_t>(Var::args)] =
+            Value::json(call_.args, entry_.args_type, parts_.arena);
     std::size_t slot = policy_.arg_slot;
     for (const cel::Type::Field& field : entry_.args_type.fields()) {
         if (const json::value* found = call_.args.if_contains(field.name))
@@ -104,11 +114,13 @@ void Bindings::bind_people() {
     set(Var::session, Value::string(call_.session));
     set(Var::task_id, Value::string(call_.task));
     set(Var::task_steps, Value::integer(call_.task_steps));
-    if (call_.confidence) set(Var::confidence, Value::real(*call_.confidence));
+}
+
+void Bindings::bind_time() {
     const std::int64_t ms = call_.now.ms;
     const std::int64_t seconds = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
-    set(Var::now,
-        Value::timestamp({seconds, static_cast<std::int32_t>((ms - seconds * 1000) * 1'000'000)}));
+    parts_.slots[static_cast<std::size_t>(Var::now)] =
+        Value::timestamp({seconds, static_cast<std::int32_t>((ms - seconds * 1000) * 1'000'000)});
 }
 
 Value Bindings::user_roles() {
@@ -159,7 +171,8 @@ void Bindings::bind_shell() {
     else
         parts_.line.read({}, "none");
     set(Var::shell_opaque, Value::boolean(parts_.line.is_opaque()));
-    if (!policy_.reads_shell_commands || parts_.line.is_opaque()) return;
+    if (!reads_any(policy_, Var::shell_commands, Var::shell_commands) || parts_.line.is_opaque())
+        return;
     const std::size_t count = parts_.line.size();
     Value* commands = parts_.arena.make_array<Value>(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -189,12 +202,14 @@ void Bindings::bind_cost(const StateView& state) {
     const auto set = [&](Var var, double value) {
         parts_.slots[static_cast<std::size_t>(var)] = Value::real(value);
     };
-    set(Var::cost_task, state.cost.task);
-    set(Var::cost_session, state.cost.session);
-    set(Var::cost_day, state.cost.day);
-    set(Var::tokens_task, state.tokens.task);
-    set(Var::tokens_session, state.tokens.session);
-    set(Var::tokens_day, state.tokens.day);
+    if (policy_.reads_spent) {
+        set(Var::cost_task, state.cost.task);
+        set(Var::cost_session, state.cost.session);
+        set(Var::cost_day, state.cost.day);
+        set(Var::tokens_task, state.tokens.task);
+        set(Var::tokens_session, state.tokens.session);
+        set(Var::tokens_day, state.tokens.day);
+    }
     cost_estimate_ = estimate_cost();
     parts_.slots[static_cast<std::size_t>(Var::cost_estimate)] =
         cost_estimate_ ? Value::real(cost_estimate_->highest)

@@ -75,9 +75,9 @@ std::vector<std::uint16_t> Conditions::vars_of(const cel::Program& program) cons
     const auto take = [&](std::uint16_t var) {
         if (std::find(out.begin(), out.end(), var) == out.end()) out.push_back(var);
     };
-    for (const cel::Program::Read& read : program.reads()) {
-        if (read.slot < policy_.var_slot || read.slot >= policy_.arg_slot) continue;
-        const auto var = static_cast<std::uint16_t>(read.slot - policy_.var_slot);
+    for (const cel::Slot slot : program.slots()) {
+        if (slot < policy_.var_slot || slot >= policy_.arg_slot) continue;
+        const auto var = static_cast<std::uint16_t>(slot - policy_.var_slot);
         for (const std::uint16_t other : policy_.vars[var].vars) take(other);
         take(var);
     }
@@ -96,14 +96,13 @@ Result<Condition> Conditions::compile(const Expression& expression, std::string_
         return yaml::error_at(expression.mark,
                               fmt::format("{} must give {}, gives {}", what, named(wanted),
                                           program->result_type().to_string()));
-    for (const cel::Program::Read& read : program->reads()) {
-        if (read.slot == static_cast<cel::Slot>(Var::shell_commands))
-            policy_.reads_shell_commands = true;
-        if (read.slot >= static_cast<cel::Slot>(Var::cost_task) &&
-            read.slot <= static_cast<cel::Slot>(Var::tokens_day))
-            policy_.reads_spent = true;
-        if (read.slot == static_cast<cel::Slot>(Var::user_roles)) policy_.reads_roles = true;
+    for (const cel::Slot slot : program->slots()) {
+        if (slot < static_cast<cel::Slot>(Var::count))
+            policy_.vars_read |= std::uint64_t{1} << slot;
     }
+    policy_.reads_spent =
+        policy_.reads_spent || reads_any(policy_, Var::cost_task, Var::tokens_day);
+    policy_.reads_roles = reads_any(policy_, Var::user_roles, Var::user_roles);
     std::vector<std::uint16_t> vars = vars_of(*program);
     return Condition{std::move(*program), std::move(vars)};
 }

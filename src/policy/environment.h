@@ -48,6 +48,15 @@ enum class Var : std::uint32_t {
     now,
     count
 };
+static_assert(static_cast<int>(Var::count) <= 64, "Policy::vars_read has a bit for each");
+
+/// Whether some condition of the policy looks at a variable from `first` to `last`.
+inline bool reads_any(const Policy& policy, Var first, Var last) {
+    const auto bits_below = [](std::uint32_t bit) { return (std::uint64_t{1} << bit) - 1; };
+    const std::uint64_t range = bits_below(static_cast<std::uint32_t>(last) + 1) &
+                                ~bits_below(static_cast<std::uint32_t>(first));
+    return (policy.vars_read & range) != 0;
+}
 
 /// The CEL type of a declared argument.
 cel::Type cel_type(const ArgType& type, std::string name);

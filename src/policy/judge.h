@@ -72,8 +72,10 @@ class Bindings {
   private:
     void make_ready(const Condition& condition);
     void bind_tool();
-    void bind_subject();
+    void bind_arguments();
     void bind_people();
+    void bind_time();
+    void bind_subject();
     cel::Value user_roles();
     void bind_shell();
     void bind_cost(const StateView& state);

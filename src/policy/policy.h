@@ -127,10 +127,10 @@ struct Policy {
     std::vector<Entry> events;     ///< by Event; that of tool_call is empty
     int all_tools_gate = no_gate;  ///< stands for the default decision and unknown tools
 
-    bool reads_shell_commands = false;
-    bool reads_spent = false;   ///< a condition or a callable may look at what was spent so far
-    bool reads_roles = false;   ///< a condition looks at the roles of the person behind the agent
-    bool counts_costs = false;  ///< so does a condition, a callable or a budget
+    std::uint64_t vars_read = 0;  ///< a bit for each Var that some condition looks at
+    bool reads_spent = false;     ///< a condition or a callable may look at what was spent so far
+    bool reads_roles = false;     ///< a condition looks at the roles of the person behind the agent
+    bool counts_costs = false;    ///< so does a condition, a callable or a budget
     std::size_t slot_count = 0;
     std::size_t counter_slot = 0;  ///< the first of the counters
     std::size_t var_slot = 0;      ///< the first of the vars

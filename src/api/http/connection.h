@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "api/http/deadline_wheel.h"
 #include "api/http/http.h"
 #include "api/http/request_reader.h"
 #include "api/http/transport.h"
+#include "base/timer_wheel.h"
 
 namespace holdpoint::http {
 
@@ -37,7 +37,7 @@ using Peer = std::pair<const std::string, std::size_t>;
 /// but this object: it is kept small for the sake of a hundred thousand of them.
 class Connection final
     : public boost::intrusive_ref_counter<Connection, boost::thread_unsafe_counter>,
-      public detail::DeadlineWheel::Entry {
+      public TimerNode {
   public:
     Connection(Loop& loop, Transport transport, Peer& peer);
 

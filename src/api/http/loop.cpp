@@ -86,6 +86,7 @@ Loop::Loop(asio::io_context& io, Options options, Handler handler)
       options_(options),
       handler_(std::move(handler)),
       read_buffer_(read_buffer_bytes),
+      deadlines_(0, options.tick.count()),
       events_(io),
       tick_timer_(io),
       stop_timer_(io) {
@@ -251,18 +252,21 @@ void Loop::remove(Connection& connection) {
 
 // --- deadlines ----------------------------------------------------------------------------------
 
-std::uint64_t Loop::current_tick() const {
-    return static_cast<std::uint64_t>((std::chrono::steady_clock::now() - epoch_) / options_.tick);
+std::int64_t Loop::uptime_ms() const {
+    return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - epoch_)
+        .count();
 }
 
 void Loop::arm(Connection& connection, milliseconds timeout) {
     if (!is_ticking_) start_ticking();
-    wheel_.arm(connection, static_cast<std::uint64_t>(timeout / options_.tick));
+    // Part of a tick may have passed since the clock was read, hence one more.
+    deadlines_.add(connection, ticked_at_ms_ + (timeout + options_.tick).count());
 }
 
 void Loop::start_ticking() {
     is_ticking_ = true;
-    wheel_.set_now(current_tick());
+    ticked_at_ms_ = uptime_ms();
+    deadlines_.advance(ticked_at_ms_, [](TimerNode&) {});
     wait_for_tick();
 }
 
@@ -272,10 +276,10 @@ void Loop::wait_for_tick() {
     tick_timer_.async_wait([weak = weak_from_this()](error_code error) {
         const std::shared_ptr<Loop> loop = weak.lock();
         if (!loop || error) return;
-        loop->wheel_.advance(loop->current_tick(), [](detail::DeadlineWheel::Entry& entry) {
-            static_cast<Connection&>(entry).expire();
-        });
-        loop->is_ticking_ = !loop->wheel_.is_empty();
+        loop->ticked_at_ms_ = loop->uptime_ms();
+        loop->deadlines_.advance(loop->ticked_at_ms_,
+                                 [](TimerNode& node) { static_cast<Connection&>(node).expire(); });
+        loop->is_ticking_ = !loop->deadlines_.is_empty();
         if (loop->is_ticking_) loop->wait_for_tick();
     });
 }

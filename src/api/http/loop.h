@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "api/http/connection.h"
-#include "api/http/deadline_wheel.h"
 #include "api/http/poller.h"
 #include "api/http/response_writer.h"
 #include "api/http/server.h"
 #include "api/http/tls.h"
+#include "base/timer_wheel.h"
 
 namespace holdpoint::http {
 
@@ -45,7 +45,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::span<char> read_buffer() { return read_buffer_; }
     Response error_response(int status, std::string_view code, std::string_view message) const;
     void arm(Connection& connection, std::chrono::milliseconds timeout);
-    void disarm(Connection& connection) { wheel_.disarm(connection); }
+    void disarm(Connection& connection) { connection.cancel(); }
     Poller& poller() { return poller_; }
     void remove(Connection& connection);
 
@@ -74,7 +74,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     void admit(Listener& listener, int descriptor, const std::string& address);
     void start_ticking();
     void wait_for_tick();
-    std::uint64_t current_tick() const;
+    std::int64_t uptime_ms() const;
     void close_all(bool is_silent);
     void finish_stop_if_empty();
 
@@ -93,8 +93,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::vector<char> read_buffer_;
     std::vector<std::unique_ptr<RequestReader>> spare_readers_;
     std::vector<std::string> spare_buffers_;
-    detail::DeadlineWheel wheel_;
     std::chrono::steady_clock::time_point epoch_ = std::chrono::steady_clock::now();
+    TimerWheel deadlines_;
+    std::int64_t ticked_at_ms_ = 0;
     Descriptor events_;  ///< the poller's, as Asio sees it
     bool is_listening_ = false;
     Timer tick_timer_;

@@ -123,6 +123,15 @@ TEST_F(CelCheck, containers_are_tried_from_the_inside) {
     EXPECT_EQ(run("[1].all(limit, limit == 1)"), "true");
 }
 
+TEST_F(CelCheck, a_program_tells_every_slot_it_may_look_at) {
+    for (const char* source :
+         {"args.amount > 1.0", "has(args.currency)", "args.?currency.hasValue()",
+          "args['amount'] == 1.0", "args.items.all(i, i.price > 1.0)"})
+        EXPECT_THAT(compiled(source).slots(), testing::Contains(args_)) << source;
+    EXPECT_THAT(compiled("args.currency == name").slots(), testing::SizeIs(2));
+    EXPECT_THAT(compiled("1 + 1 == 2").slots(), testing::IsEmpty());
+}
+
 TEST_F(CelCheck, a_program_tells_what_it_reads) {
     const Program program = compiled(
         "args.amount > 500.0 && args['order-id'] != '' && has(args.currency) && "

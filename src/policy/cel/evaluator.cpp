@@ -317,7 +317,7 @@ Value Evaluator<Traced>::conjunction(std::uint32_t node) {
     const std::uint32_t* child = code_.children.data() + at.a;
     Value error;
     for (std::uint32_t i = 0; i < at.count; ++i) {
-        const Value value = evaluate(child[i]);
+        const Value value = conjunct(child[i]);
         if (value.is_true()) continue;
         if (value.is_false()) return value;
         // Nothing is decided yet: a later operand may still be false, which absorbs the error.

@@ -35,7 +35,7 @@ class Evaluator {
 
   private:
     /// evaluate() without the call where the node is a leaf.
-    Value operand(std::uint32_t node) {
+    [[gnu::always_inline]] Value operand(std::uint32_t node) {
         const Node& at = nodes_[node];
         if (at.op == Op::constant) {
             --steps_;
@@ -50,6 +50,20 @@ class Evaluator {
         if (at.op == Op::slot_field) {
             --steps_;
             return slot_field(node);
+        }
+        return evaluate(node);
+    }
+
+    /// evaluate() with the commonest conjuncts called straight away.
+    Value conjunct(std::uint32_t node) {
+        const Op op = nodes_[node].op;
+        if (op >= Op::less && op <= Op::greater_equal) {
+            --steps_;
+            return comparison(node);
+        }
+        if (op == Op::equal || op == Op::not_equal) {
+            --steps_;
+            return equality(node);
         }
         return evaluate(node);
     }

@@ -32,6 +32,16 @@ Result<Program> compile(std::string_view source, const Environment& environment,
 const Type& Program::result_type() const { return code_->result_type; }
 std::string_view Program::source() const { return code_->source; }
 const std::vector<Program::Read>& Program::reads() const { return code_->reads; }
+std::vector<Slot> Program::slots() const {
+    std::vector<Slot> slots;
+    for (const Node& node : code_->nodes) {
+        if (node.op == Op::slot || node.op == Op::has_slot || node.op == Op::slot_field)
+            slots.push_back(node.a);
+    }
+    std::ranges::sort(slots);
+    slots.erase(std::ranges::unique(slots).begin(), slots.end());
+    return slots;
+}
 std::uint64_t Program::static_cost() const { return code_->cost; }
 bool Program::has_regex() const { return !code_->regexes.empty(); }
 std::size_t Program::node_count() const { return code_->expression_count; }

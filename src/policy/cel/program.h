@@ -50,6 +50,9 @@ class Program {
         Position position;
     };
     const std::vector<Read>& reads() const;
+    /// The slots of all variables that an evaluation may look at, each once; nothing else need be
+    /// bound.
+    std::vector<Slot> slots() const;
 
     /// Steps that an evaluation may take if lists and strings are as large as declared; for limits
     /// and for putting cheap conditions first. Saturates.
