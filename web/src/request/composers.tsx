@@ -16,7 +16,7 @@ type Props = { request: Request; onSend: (call: Call) => void; onClose: () => vo
 
 const words_max = 2000
 
-function Panel({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
+export function Panel({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
   return (
     <div
       role="group"

@@ -1,5 +1,5 @@
 // One request: everything a person needs to decide, and the bar with which they do.
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
 import { changes, isSame } from '../model/json'
@@ -18,14 +18,16 @@ import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, JsonObject, Request } from '../wire'
 import { ArgumentsEditor } from './arguments_editor'
 import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, WarnPanel } from './composers'
-import { AgentSays, ContextView, LikenessLine, PolicyFold, TechnicalFold, TimelineFold } from './context_view'
+import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { PlanEditor, type Step } from './plan_view'
 import { Subject } from './subject'
 import { Headline, Standing, TimeWarning, WhoAndWhen } from './summary'
 
+const GrantPanel = lazy(() => import('./grant_panel'))
+
 export type Call = Omit<DecisionCall, 'digest'>
-type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm'
+type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm' | 'grant'
 
 type Props = {
   request: Request
@@ -137,6 +139,14 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
     }
     onDecide({ decision: 'answer', answer: checked.value })
   }
+  /** The panel was the second look that high risk asks for; a code is typed all the same. */
+  const approveWithGrant = (call: Call) => {
+    if (!admits({ repeat: false })) return
+    if (!needs_code) return onDecide(call)
+    pending_yes.current = call
+    setMode('confirm')
+  }
+  const can_grant = can.includes('approve') && request.kind === 'action'
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
@@ -150,6 +160,7 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
     d: enter('defer', 'defer'),
     e: enter('escalate', 'escalate'),
     x: enter('abort', 'abort'),
+    s: () => (can_grant ? setMode('grant') : undefined),
     '+': () => (why_not === null ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
     ...(request.state === 'settled' && onGoOn ? { j: onGoOn } : {}),
@@ -227,6 +238,7 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
           <ContextView request={request} />
           <div className="mt-8 border-b border-line">
             <PolicyFold request={request} />
+            <EarlierFold request={request} />
             <TimelineFold request={request} is_open={request.state === 'settled'} />
             <TechnicalFold request={request} />
           </div>
@@ -251,6 +263,11 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
             {mode === 'defer' && <DeferPanel {...panel} />}
             {mode === 'escalate' && <EscalatePanel {...panel} />}
             {mode === 'abort' && <AbortPanel {...panel} />}
+            {mode === 'grant' && (
+              <Suspense fallback={<Spinner />}>
+                <GrantPanel request={request} onSend={approveWithGrant} onClose={leave} />
+              </Suspense>
+            )}
             {mode === 'confirm' &&
               (needs_code ? (
                 <CodePanel
@@ -304,6 +321,7 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
                       <Menu
                         items={[
                           ...(can.includes('modify') ? [{ label: 'Modify', key: 'm', onPick: enter('modify', 'modify') }] : []),
+                          ...(can_grant ? [{ label: 'Approve similar for a while', key: 's', onPick: () => setMode('grant') }] : []),
                           { label: 'Defer: try another way', key: 'd', onPick: enter('defer', 'defer') },
                           { label: 'Escalate to others', key: 'e', onPick: enter('escalate', 'escalate') },
                           { label: 'Five more minutes', key: '+', onPick: () => void prolong(request) },

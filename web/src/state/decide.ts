@@ -5,7 +5,7 @@ import { ServerError, sentence } from '../errors'
 import { missingVotes } from '../model/authority'
 import { formatAgo } from '../model/time'
 import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
-import type { DecisionCall, DecisionKind, DecisionOfMany, Request } from '../wire'
+import type { DecisionCall, DecisionOfMany, Request } from '../wire'
 import { accept, setDeciding, useInbox } from './inbox'
 import { tell } from './notices'
 
@@ -24,8 +24,10 @@ function left(): string {
   return count === 0 ? 'nothing else waits' : `${plural(count, 'request')} left`
 }
 
-function tellDone(kind: DecisionKind, before: Request, after: Request): void {
+function tellDone(call: Omit<DecisionCall, 'digest'>, before: Request, after: Request): void {
+  const kind = call.decision
   const what = short(subjectOf(before))
+  if (call.grant && after.state === 'settled') return tell(`${what}: approved, and similar ones pass for a while · ${left()}`, { tone: 'good', link: { href: `/grants?request=${before.id}`, label: 'See the grant' } })
   if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]} · ${left()}`, { tone: 'good' })
   if (kind === 'escalate') return tell(`${what}: escalated to ${after.requirement.lines.at(-1)?.group ?? 'somebody else'}`, { tone: 'good' })
   const missing = missingVotes(after)
@@ -47,7 +49,7 @@ export async function decide(request: Request, call: Omit<DecisionCall, 'digest'
   try {
     const after = await client.decide(request.id, { ...call, digest: request.digest })
     accept(after)
-    tellDone(call.decision, request, after)
+    tellDone(call, request, after)
     return true
   } catch (error) {
     if (error instanceof ServerError && error.request) accept(error.request)

@@ -1,7 +1,7 @@
 // Short messages about what happened. Each is announced to screen readers; those that tell of a failure stay.
 import { create } from 'zustand'
 
-export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; stays: boolean }
+export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; link?: { href: string; label: string }; stays: boolean }
 
 type Notices = { notices: Notice[] }
 
