@@ -2,7 +2,7 @@
 import { ServerError, Unreachable } from './errors'
 import { SseReader } from './model/sse'
 import { noteServerDate } from './model/time'
-import type { Backtest, DecisionCall, DecisionOfMany, DecisionResults, Event, Explanation, Grant, Grants, Json, JsonObject, Key, Link, Me, NewKey, Policy, PolicyVersion, PolicyVersions, Request, RequestList, Role, Session, Stats, Suggestions, Timeline, User } from './wire'
+import type { Assertion, Backtest, DecisionCall, DecisionOfMany, DecisionResults, Event, Explanation, Grant, Grants, Json, JsonObject, Key, Link, Me, NewKey, Passkey, PasskeyCreateOptions, PasskeyGetOptions, PasskeyList, Policy, PolicyVersion, PolicyVersions, PushKey, PushSubscription, PushSubscriptionList, Request, RequestList, Role, Session, SessionEntry, SessionList, Stats, Suggestions, Timeline, User, Viewers } from './wire'
 
 let csrf = ''
 let onSignedOut: () => void = () => {}
@@ -108,9 +108,21 @@ async function pastEvents(query: ListQuery, after: number, until: number, take: 
 
 export const client = {
   session: () => send<Session>('/v1/session').then(keep),
-  signIn: (body: { name: string; password: string } | { link: string }) => post<Session>('/v1/session', body).then(keep),
+  signIn: (body: { name: string; password: string } | { link: string } | { passkey: Assertion }) => post<Session>('/v1/session', body).then(keep),
   signOut: () => send<Record<string, never>>('/v1/session', { method: 'DELETE' }),
   me: () => send<Me>('/v1/me'),
+  signInOptions: () => post<PasskeyGetOptions>('/v1/session/options'),
+  sessions: (user?: string) => send<SessionList>(`/v1/sessions${user === undefined ? '' : `?${new URLSearchParams({ user })}`}`).then((answer) => answer.sessions),
+  revokeSession: (id: string) => post<SessionEntry>(`/v1/sessions/${encodeURIComponent(id)}/revoke`),
+  passkeys: () => send<PasskeyList>('/v1/passkeys').then((answer) => answer.passkeys),
+  passkeyOptions: () => post<PasskeyCreateOptions>('/v1/passkeys/options'),
+  addPasskey: (name: string, credential: unknown) => post<Passkey>('/v1/passkeys', { name, credential }),
+  renamePasskey: (id: string, name: string) => send<Passkey>(`/v1/passkeys/${encodeURIComponent(id)}`, { method: 'PUT', body: { name } }),
+  removePasskey: (id: string) => send<Record<string, never>>(`/v1/passkeys/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  pushKey: () => send<PushKey>('/v1/push/key').then((answer) => answer.key),
+  pushSubscriptions: () => send<PushSubscriptionList>('/v1/push/subscriptions').then((answer) => answer.subscriptions),
+  addPushSubscription: (name: string, subscription: unknown) => post<PushSubscription>('/v1/push/subscriptions', { name, subscription }),
+  removePushSubscription: (id: string) => send<Record<string, never>>(`/v1/push/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' }),
 
   list: (query: ListQuery, signal?: AbortSignal) => send<RequestList>(`/v1/requests?${new URLSearchParams(query)}`, { signal }),
   request: (id: string) => send<Request>(`/v1/requests/${encodeURIComponent(id)}`),
@@ -121,6 +133,10 @@ export const client = {
     return insist(() => post<Request>(`/v1/requests/${encodeURIComponent(id)}/decision`, call, { 'Idempotency-Key': key }))
   },
   decideMany: (decisions: DecisionOfMany[]) => post<DecisionResults>('/v1/decisions', { decisions }),
+  undo: (id: string) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/undo`),
+  challenge: (id: string, call: DecisionCall) => post<PasskeyGetOptions>(`/v1/requests/${encodeURIComponent(id)}/challenge`, call),
+  presence: (id: string, looking: boolean) => post<Viewers>(`/v1/requests/${encodeURIComponent(id)}/presence`, { looking }),
+  snooze: (id: string, until: string | null) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/snooze`, { until }),
   extend: (id: string, seconds: number) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/extend`, { seconds }),
 
   grants: (query: Partial<Record<'state' | 'agent' | 'tool' | 'limit', string>> = {}) => send<Grants>(`/v1/grants?${new URLSearchParams(query)}`).then((answer) => answer.grants),

@@ -8,6 +8,7 @@ import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionOfMany, Request } from '../wire'
 import { accept, setDeciding, useInbox } from './inbox'
 import { tell } from './notices'
+import { holdFor, offerUndo } from './undo'
 
 /** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
 export function whoDecided(request: Request): string {
@@ -27,6 +28,7 @@ function left(): string {
 function tellDone(call: Omit<DecisionCall, 'digest'>, before: Request, after: Request): void {
   const kind = call.decision
   const what = short(subjectOf(before))
+  if (offerUndo(what, kind, [after])) return
   if (call.grant && after.state === 'settled') return tell(`${what}: approved, and similar ones pass for a while · ${left()}`, { tone: 'good', link: { href: `/grants?request=${before.id}`, label: 'See the grant' } })
   if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]} · ${left()}`, { tone: 'good' })
   if (kind === 'escalate') return tell(`${what}: escalated to ${after.requirement.lines.at(-1)?.group ?? 'somebody else'}`, { tone: 'good' })
@@ -47,7 +49,8 @@ export async function decide(request: Request, call: Omit<DecisionCall, 'digest'
   if (useInbox.getState().deciding.has(request.id)) return false
   setDeciding([request.id], call.decision)
   try {
-    const after = await client.decide(request.id, { ...call, digest: request.digest })
+    const undo_s = holdFor(call.decision, [request])
+    const after = await client.decide(request.id, { ...call, digest: request.digest, ...(undo_s === null ? {} : { undo_s }) })
     accept(after)
     tellDone(call, request, after)
     return true
@@ -67,13 +70,19 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
   const ids = calls.map(({ request }) => request.id)
   for (const { request, call } of calls) setDeciding([request.id], call.decision)
   const result: BulkResult = { done: 0, failed: [] }
+  const standings: Request[] = []
   try {
-    const decisions = calls.map(({ request, call }): DecisionOfMany => ({ ...call, id: request.id, digest: request.digest }))
+    const all = calls.map(({ request }) => request)
+    const decisions = calls.map(({ request, call }): DecisionOfMany => {
+      const undo_s = holdFor(call.decision, all)
+      return { ...call, id: request.id, digest: request.digest, ...(undo_s === null ? {} : { undo_s }) }
+    })
     const answer = await client.decideMany(decisions)
     for (const [i, one] of answer.results.entries()) {
       const request = calls[i]!.request
       const standing = one.request ?? one.error?.request
       if (standing) accept(standing)
+      if (one.request) standings.push(one.request)
       if (one.status === 200) result.done += 1
       else result.failed.push({ request, why: standing?.state === 'settled' ? whoDecided(standing) : (one.error?.message ?? 'refused') })
     }
@@ -82,7 +91,7 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
   } finally {
     setDeciding(ids, null)
   }
-  if (result.done) tell(`${plural(result.done, 'request')} decided · ${left()}`, { tone: 'good' })
+  if (result.done && !offerUndo(plural(result.done, 'request'), 'approve', standings)) tell(`${plural(result.done, 'request')} decided · ${left()}`, { tone: 'good' })
   for (const { request, why } of result.failed.slice(0, 3))
     tell(`${short(subjectOf(request))}: not decided. ${why}.`, { tone: 'bad', request: request.id })
   return result

@@ -3,6 +3,7 @@ import { create } from 'zustand'
 import { client } from '../client'
 import { riskRank, risks } from '../model/words'
 import type { DecisionKind, Event, Request } from '../wire'
+import { notePresence } from './presence'
 import { Stream, type StreamState } from './stream'
 
 export type Inbox = {
@@ -133,7 +134,7 @@ export function startInbox(): () => void {
   // The cursor stays: the address may have set it before anything was read.
   set({ ...fresh, selected: get().selected })
   settled.clear()
-  started = new Stream({ onEvent, onState, onGap: () => void reload() })
+  started = new Stream({ onEvent, onPresence: notePresence, onState, onGap: () => void reload() })
   // Whoever follows another tab's stream hears of no gap; what waits must be read all the same.
   const timer = setTimeout(() => !loading && void reload(), 300)
   return () => {

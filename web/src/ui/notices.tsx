@@ -32,6 +32,18 @@ export function Notices() {
               {notice.link.label}
             </Link>
           )}
+          {notice.action && (
+            <button
+              type="button"
+              className="btn-link shrink-0 font-medium"
+              onClick={() => {
+                notice.action!.run()
+                dismiss(notice.id)
+              }}
+            >
+              {notice.action.label}
+            </button>
+          )}
           {notice.stays && (
             <button type="button" aria-label="Dismiss" className="-mr-1 grid size-6 shrink-0 place-items-center" onClick={() => dismiss(notice.id)}>
               <CloseIcon />

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { sentence } from '../errors'
 import { formatAgo, formatLeft, formatMoment } from '../model/time'
+import { visibleText } from '../model/marked_text'
 import { outcomeWord, reversibilityOf, reversibilityWord } from '../model/words'
 import { useNow } from '../state/clock'
 import { useSettings } from '../state/settings'
@@ -61,6 +62,11 @@ const outcomeColor: Record<Outcome, string> = {
 
 export const OutcomeTag = ({ outcome }: { outcome: Outcome }) => (
   <span className={`font-medium ${outcomeColor[outcome]}`}>{outcomeWord[outcome]}</span>
+)
+
+/** The first letter of a name, in a circle. */
+export const Avatar = ({ name }: { name: string }) => (
+  <span className="inline-grid size-5 place-items-center rounded-full border border-sheet bg-accent text-[0.6875rem] font-semibold uppercase text-sheet">{visibleText(name.slice(0, 1))}</span>
 )
 
 /** A native modal dialog: the browser keeps the focus inside and gives it back. */
