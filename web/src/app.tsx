@@ -105,7 +105,7 @@ function TabLink({ place, is_here, waiting }: LinkProps) {
 /** The other screens, on a phone. */
 function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place; onClose: () => void }) {
   return (
-    <Dialog title="More" onClose={onClose}>
+    <Dialog title="More" is_low onClose={onClose}>
       <ul className="m-0 list-none p-0">
         {screens.map((place) => {
           const Icon = place.icon

@@ -124,6 +124,7 @@ export default function AuditScreen() {
   const { events, from, is_busy, error, is_full, readOlder, renew } = useEvents(query)
   const shown = useMemo(() => events.filter((event) => !type || event.type === type).toReversed(), [events, type])
   const [rows, setRows] = useState(rows_step)
+  const [shows_filters, showFilters] = useState(search !== '')
   const put = (name: string, value: string) => {
     const next = new URLSearchParams(search)
     if (value) next.set(name, value)
@@ -175,7 +176,10 @@ export default function AuditScreen() {
           </button>
         </div>
       </PageHead>
-      <div role="search" className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4 lg:grid-cols-7">
+      <button type="button" className="btn mb-4 sm:hidden" aria-expanded={shows_filters} onClick={() => showFilters(!shows_filters)}>
+        Filters
+      </button>
+      <div role="search" className={`mb-4 grid-cols-2 gap-3 sm:grid sm:grid-cols-4 lg:grid-cols-7 ${shows_filters ? 'grid' : 'hidden'}`}>
         {pick('event', 'Event', (Object.keys(eventWord) as EventName[]).map((name) => [name, eventWord[name]]))}
         {pick('outcome', 'Outcome', outcomes.map((outcome) => [outcome, outcomeWord[outcome]]))}
         {pick('risk', 'Risk', risks.map((risk) => [risk, risk]))}
@@ -191,10 +195,12 @@ export default function AuditScreen() {
           </>
         ) : (
           <>
-            {plural(shown.length, 'event')}
-            {from > 0 ? ', the newest ones' : ', all there are'}
-            {is_full && ` (at most ${events_max.toLocaleString('en')} are read)`} · outcomes as they stand now
-            <button type="button" className="btn-link" onClick={renew}>
+            <span>
+              {plural(shown.length, 'event')}
+              {from > 0 ? ', the newest ones' : ', all there are'}
+              {is_full && ` (at most ${events_max.toLocaleString('en')} are read)`} · outcomes as they stand now
+            </span>
+            <button type="button" className="btn-link shrink-0" onClick={renew}>
               Read again
             </button>
           </>

@@ -20,7 +20,7 @@ import type { Grant } from '../wire'
 const stateWord: Record<Grant['state'], string> = { active: 'active', expired: 'its time is over', used_up: 'used up', outdated: 'ended with its policy', ended: 'ended' }
 
 /** What it covers in the server's words; what is left of it stands beside them and counts down there. */
-const coveredWords = (grant: Grant): string => grant.covers.replace(/(?:, -?[\d.]+ more times)?(?:, -?[\d.e+]+ in total)?,? until [\dTZ:.-]+$/, '').replaceAll('`', '')
+const coveredWords = (grant: Grant): string => grant.covers.replace(/(?:, -?[\d.]+ more times)?(?:, -?[\d.e+]+ in total)?,? until [\dTZ:.-]+$/, '').replace(/^`[^`]*` by agent `[^`]*`(?:, )?/, '').replaceAll('`', '')
 
 function Left({ grant }: { grant: Grant }) {
   const now = useNow()

@@ -1,12 +1,13 @@
 // The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { Link, useLocation, useSearch } from 'wouter'
 import { client } from '../client'
 import { ServerError } from '../errors'
 import { whyNotDecide } from '../model/authority'
 import { isFiltering, matches, no_filter, readFilter, writeFilter, type Filter } from '../model/filter'
 import { rowsOf, type Row } from '../model/group'
 import { Guard } from '../model/guard'
+import { visibleText } from '../model/marked_text'
 import { inOrder, nextOrderChange } from '../model/order'
 import { nextReturn } from '../model/snooze'
 import { serverNow } from '../model/time'
@@ -80,6 +81,24 @@ function Toggle({ label, is_on, onToggle }: { label: string; is_on: boolean; onT
     <button type="button" aria-pressed={is_on} className={`min-h-7 rounded-md px-2 text-[0.8125rem] ${is_on ? 'font-medium text-ink underline decoration-accent decoration-2 underline-offset-4' : 'text-soft hover:text-ink'}`} onClick={onToggle}>
       {label}
     </button>
+  )
+}
+
+/** Whoever decides here should know what passes without being asked. */
+function ActiveGrants() {
+  const { data } = useLoad('grants active', () => client.grants({ limit: '1000' }), { every_ms: 30_000 })
+  if (!data?.length) return null
+  const what = [...new Set(data.map((grant) => grant.tool))]
+  return (
+    <p className="m-0 flex min-h-9 items-center gap-2 border-t border-line px-4 text-[0.8125rem] text-soft">
+      <span className="foreign-line min-w-0 flex-1">
+        {plural(data.length, 'grant lets', 'grants let')} {visibleText(what.slice(0, 3).join(', '))}
+        {what.length > 3 ? ' and more' : ''} pass
+      </span>
+      <Link href="/grants" className="btn-link shrink-0">
+        See
+      </Link>
+    </p>
   )
 }
 
@@ -283,6 +302,7 @@ export function InboxScreen({ id }: { id: string | null }) {
             )}
           />
         )}
+        <ActiveGrants />
       </section>
       <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>
         {is_bulk && marked_requests.length > 0 ? (

@@ -12,7 +12,7 @@ import { useLoad } from '../state/load'
 import { tell } from '../state/notices'
 import { useMe } from '../state/session'
 import { WarnIcon } from '../ui/icons'
-import { CopyButton, Page, PageHead, Problem, Spinner, Tabs } from '../ui/parts'
+import { CopyButton, Fold, Page, PageHead, Problem, Spinner, Tabs } from '../ui/parts'
 import type { Policy } from '../wire'
 import { BacktestTab } from './backtest_tab'
 import { ExplainTab } from './explain_tab'
@@ -117,8 +117,13 @@ function Source({ policy, onChanged }: { policy: Policy; onChanged: () => void }
         </ul>
       )}
       {policy.text ? (
-        <div className="grid gap-8 lg:grid-cols-[13rem_1fr]">
-          <div className="lg:sticky lg:top-0 lg:max-h-[calc(100dvh-9rem)] lg:overflow-y-auto" tabIndex={0} role="region" aria-label="Outline">
+        <div className="grid gap-4 lg:grid-cols-[13rem_1fr] lg:gap-8">
+          <div className="lg:hidden">
+            <Fold title="Parts of the policy">
+              <Outline parts={read.parts} onPick={show} />
+            </Fold>
+          </div>
+          <div className="hidden lg:sticky lg:top-0 lg:block lg:max-h-[calc(100dvh-9rem)] lg:overflow-y-auto" tabIndex={0} role="region" aria-label="Outline">
             <Outline parts={read.parts} onPick={show} />
           </div>
           <div className="grid min-w-0 gap-6">

@@ -3,6 +3,8 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'rea
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
 import { changes, isSame } from '../model/json'
+import { returns_before_ms } from '../model/snooze'
+import { serverNow } from '../model/time'
 import { decidingWord, plural } from '../model/words'
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
@@ -155,7 +157,11 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
     setMode('confirm')
   }
   const is_put_off = isSnoozed(request, useSnoozedHere())
-  const putOff = () => (is_put_off ? onSnooze(null) : setMode('snooze'))
+  const putOff = () => {
+    if (is_put_off) return onSnooze(null)
+    if (Date.parse(request.expires_at) - serverNow() <= returns_before_ms) return tell('It ends too soon to be put off.')
+    setMode('snooze')
+  }
   const can_grant = can.includes('approve') && request.kind === 'action'
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)

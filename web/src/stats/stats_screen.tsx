@@ -41,7 +41,7 @@ function Bars({ rows, label }: { rows: { name: string; count: number; fill?: str
             </th>
             <td className="py-1">
               <svg aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" className="block h-2 w-full overflow-visible">
-                <rect width={Math.max(0.6, (100 * row.count) / most)} height="8" rx="0" className={row.fill ?? 'fill-accent'} />
+                <rect width={row.count && Math.max(0.6, (100 * row.count) / most)} height="8" rx="0" className={row.fill ?? 'fill-accent'} />
               </svg>
             </td>
             <td className="tabular w-16 py-1 pl-3 text-right">{row.count.toLocaleString('en')}</td>

@@ -70,7 +70,7 @@ export const Avatar = ({ name }: { name: string }) => (
 )
 
 /** A native modal dialog: the browser keeps the focus inside and gives it back. */
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+export function Dialog({ title, onClose, children, is_low = false }: { title: string; onClose: () => void; children: ReactNode; is_low?: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
   return (
@@ -79,7 +79,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       aria-label={title}
       onClose={onClose}
       onClick={(event) => event.target === dialog.current && dialog.current.close()}
-      className="m-auto max-h-[90dvh] w-[min(36rem,calc(100vw-2rem))] overflow-auto rounded-xl border border-line bg-sheet p-0 shadow-xl"
+      className={`${is_low ? 'mx-auto mb-4 mt-auto' : 'm-auto'} max-h-[90dvh] w-[min(36rem,calc(100vw-2rem))] overflow-auto rounded-xl border border-line bg-sheet p-0 shadow-xl`}
     >
       <div className="p-6">
         <div className="mb-4 flex items-start justify-between gap-4">
