@@ -34,12 +34,12 @@ test:
 	@$(SETUP) build test
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
 	@ninja -C $(BUILD)
-	@ctest --test-dir $(BUILD) -j 2 --output-on-failure --no-tests=error $(CTEST_FLAGS)
+	@AGAIN='$(AGAIN)' CTEST_FLAGS='$(CTEST_FLAGS)' tools/test $(BUILD)
 
 # The unit and HTTP tests under address+undefined sanitizers; those with threads under thread too.
 ASAN_TESTS := base_test core_test yaml_test match_test shell_test cel_test policy_test store_test sqlite_test fault_vfs_test service_test notify_test http_test api_test
 TSAN_TESTS := store_test service_test notify_test http_test api_test
-SANITIZE = $(CMAKE) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -gline-tables-only" -DHOLDPOINT_TESTS=ON
+SANITIZE = $(CMAKE) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -gline-tables-only" -DHOLDPOINT_TESTS=ON -DHOLDPOINT_WEB=OFF
 sanitize:
 	@$(SETUP) build test san
 	@echo "== address, undefined"
@@ -59,7 +59,7 @@ lint:
 
 fuzz-build:
 	@$(SETUP) build fuzz
-	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
+	@$(CMAKE) -B build-fuzz -DHOLDPOINT_TESTS=OFF -DHOLDPOINT_WEB=OFF -DHOLDPOINT_FUZZ=ON -DHOLDPOINT_SANITIZE=address,undefined
 	@ninja -C build-fuzz $(FUZZ_TARGETS:%=%_fuzz)
 
 fuzz: fuzz-build

@@ -4,7 +4,8 @@
     requirements.py          writes the file
     requirements.py --check  fails when the file is stale or a row has no test
 
-A test proves a row when its name carries the row's id: `D8_a_second_decision_…`, `D1_to_D7_…`, `test_S1_…`.
+A test proves a row when its name carries the row's id: `D8_a_second_decision_…`, `D1_to_D7_…`, `test_S1_…`; in the
+titles of the inbox's tests `D8 two people decide at once: …`.
 """
 import pathlib
 import re
@@ -37,6 +38,7 @@ ROWS = {
     "T3": "escalation after its own time to its own target",
     "T4": "deadlines hold across restarts and clock jumps",
     "T5": "the model is told in plain words that it timed out",
+    "H6": "web inbox: list, detail, every decision, plans, forms, live, on a phone; hostile content stays text",
     "H7": "server-sent events, resumable",
     "H10": "terminal inbox and command line",
     "S1": "what waits survives restarts; whoever reconnects goes on waiting",
@@ -76,7 +78,9 @@ ROWS = {
     "Q10": "message templates for each tool, without secrets",
     "D9": "critical risk needs a confirmation code beside the click",
     "U1": "fewer questions: grants instead of the same question again",
+    "U2": "one key for a routine approval, and one press is one decision",
     "U3": "what people decided before is remembered for the session",
+    "U4": "the request shows enough to decide: context, risk, outcome, what differs from before",
 }
 
 
@@ -108,6 +112,11 @@ def tests():
     for path in sorted(ROOT.glob("tests/**/test_*.py")):
         for name in re.findall(r"^\s+def (test_\w+)\(", path.read_text(), re.M):
             yield path, name, ids_of(name)
+    for path in sorted(ROOT.glob("tests/browser/*.test.mjs")) + sorted(ROOT.glob("web/src/**/*.test.ts*")):
+        for _, title in re.findall(r"^\s*(?:test|it)\((['`])(.+?)\1,", path.read_text(), re.M):
+            # A title is a sentence; what is filled in while running becomes an ellipsis.
+            shown = re.sub(r"\$\{[^}]*\}", "…", title).replace("|", "\\|")
+            yield path, shown, ids_of(title.replace(" ", "_"))
 
 
 def render():

@@ -13,6 +13,7 @@
 #include "notify/log_channel.h"
 #include "policy/compile.h"
 #include "server/admin_key.h"
+#include "server/embedded_site.h"
 #include "server/policy_file.h"
 #include "service/expire.h"
 #include "service/identity.h"
@@ -123,6 +124,7 @@ Result<Started> Running::start() {
     api::ApiOptions options = config_.api;
     options.base_url = started.url;
     options.is_behind_proxy = config_.is_behind_proxy;
+    options.site = &embedded_site();
     started_ms_ = steady_ms();
     api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload, options);
     api_->set_policy_source(policy_source_);

@@ -1,6 +1,6 @@
 // What the browser tests share: a real server with a store of its own, people and agents on it, and Chromium.
 //
-// HOLDPOINT_BIN   the server to start (default: build/holdpoint)
+// HOLDPOINT_BIN      the server to start (default: build/holdpoint)
 // HOLDPOINT_WEB_URL  where the page is: unset, a proxy serves web/dist in front of the server; `server`, the binary serves
 //                    the page itself
 // CHROMIUM           the browser (default: /usr/bin/chromium)
@@ -125,7 +125,8 @@ let browser = null
 export async function launch() {
   browser ??= await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--force-color-profile=srgb'],
+    // Chromium refuses its sandbox to root.
+    args: [...(process.getuid() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--force-color-profile=srgb'],
   })
   return browser
 }

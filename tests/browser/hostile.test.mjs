@@ -74,7 +74,7 @@ async function look(request, where) {
 }
 
 test(`H6 ${all.length} hostile strings as arguments are inert and visible`, async () => {
-  assert.ok(markup.length >= 130 && all.length >= 500)
+  assert.ok(new Set(markup).size >= 200 && new Set(all).size >= 500)
   for (const [i, part] of chunks(all, 55).entries()) {
     const request = await agent.act('tool', named(part))
     await look(request, `arguments ${i}`)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "api/http/path_pattern.h"
 #include "api/wire/errors.h"
 #include "api/wire/query.h"
 #include "base/sha256.h"
@@ -27,22 +28,6 @@ void take_forwarded(http::Request& request) {
     while (last.starts_with(' ')) last.remove_prefix(1);
     if (!last.empty() && last.size() <= 64) request.peer = last;
     request.is_tls = request.header("x-forwarded-proto") == "https";
-}
-
-/// Compares a path with a pattern; `{id}` takes one segment that is not empty.
-bool matches(std::string_view path, std::string_view pattern, std::string& id) {
-    const std::size_t brace = pattern.find('{');
-    if (brace == std::string_view::npos) return path == pattern;
-    const std::string_view before = pattern.substr(0, brace);
-    const std::string_view after = pattern.substr(pattern.find('}') + 1);
-    if (path.size() <= before.size() + after.size() || !path.starts_with(before) ||
-        !path.ends_with(after))
-        return false;
-    const std::string_view middle =
-        path.substr(before.size(), path.size() - before.size() - after.size());
-    if (middle.find('/') != std::string_view::npos) return false;
-    id = middle;
-    return true;
 }
 
 }  // namespace
@@ -98,10 +83,6 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/readyz", Need::nothing, &Api::ready},
         {"GET", "/metrics", Need::nothing, &Api::metrics},
         {"GET", "/openapi.json", Need::nothing, &Api::openapi},
-        {"GET", "/", Need::nothing, &Api::page},
-        {"GET", "/sign-in", Need::nothing, &Api::page},
-        {"GET", "/r/{id}", Need::nothing, &Api::page},
-        {"GET", "/sign-in.js", Need::nothing, &Api::page_script},
     };
     return table;
 }
@@ -139,6 +120,11 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     auto call = std::make_shared<Call>(Call{std::move(request), std::move(exchange), {}, {}, {}});
     std::string allowed;
     const Route* route = find(call->request, call->id, allowed);
+    const SiteFile* file =
+        !route && allowed.empty() ? find_file(*options_.site, call->request.path) : nullptr;
+    if (file && (call->request.method == "GET" || call->request.method == "HEAD"))
+        return call->exchange->respond(render_file(*options_.site, *file, call->request));
+    if (file) allowed = "GET";
     if (!route && allowed.empty())
         return call->exchange->respond(
             wire::to_response({ErrorCode::not_found, "there is nothing at this path"}));

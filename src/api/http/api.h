@@ -13,6 +13,7 @@
 #include "api/http/event_streams.h"
 #include "api/http/http.h"
 #include "api/http/long_poll.h"
+#include "api/http/site.h"
 #include "api/http/timers.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -39,6 +40,7 @@ struct ApiOptions {
     std::string base_url;          ///< for sign-in links
     bool is_behind_proxy = false;  ///< believe X-Forwarded-For and X-Forwarded-Proto
     auth::Authenticator::Options auth;
+    const Site* site = &site_not_built();  ///< what people see at `/`; no route is hidden by it
 };
 
 /// One call on its way through: who, what, and where the answer goes. Lives until answered.
@@ -158,8 +160,6 @@ class Api {
     void ready(const CallPtr& call);
     void metrics(const CallPtr& call);
     void openapi(const CallPtr& call);
-    void page(const CallPtr& call);
-    void page_script(const CallPtr& call);
 
     void respond_grant(const CallPtr& call, const Result<store::GrantRecord>& record);
     void activate(const CallPtr& call, const service::PolicyInForce::Pointer& policy,

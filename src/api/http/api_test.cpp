@@ -31,6 +31,14 @@ using namespace core::test;
 using store::Role;
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+constexpr std::string_view site_pages[] = {"/", "/r/{id}", "/healthz"};
+constexpr std::pair<std::string_view, std::string_view> site_headers[] = {
+    {"Content-Security-Policy", "default-src 'none'"}};
+constexpr SiteFile site_files[] = {
+    {"/index.html", "text/html; charset=utf-8", "no-cache", "aa", "<p>page</p>"},
+    {"/assets/a.js", "text/javascript", "max-age=1, immutable", "bb", "plain script", "BR", "GZ"}};
+const Site test_site{site_pages, site_headers, site_files};
+
 class ApiTest : public testing::Test {
   protected:
     template <class Work>
@@ -58,6 +66,7 @@ class ApiTest : public testing::Test {
         };
         ApiOptions api_options;
         api_options.pending_max = 500;
+        api_options.site = &test_site;
         api_ = std::make_unique<Api>(*store_, clock_, policy_, offload, api_options);
         api_->set_ready(true);
         http::Options http_options;
@@ -728,6 +737,56 @@ TEST_F(ApiTest, S5_health_readiness_statistics_and_description_answer) {
     EXPECT_EQ(stats.at("outcomes").at("approved"), 1);
     EXPECT_EQ(stats.at("decided"), 1);
     EXPECT_EQ(stats.at("mean_decision_s"), 2);
+}
+
+TEST_F(ApiTest, H6_pages_are_served_in_the_form_that_the_browser_takes) {
+    TestClient browser(port_);
+    const ClientResponse page = browser.get("/r/req_1?q=x");
+    EXPECT_EQ(page.status, 200);
+    EXPECT_EQ(page.body, "<p>page</p>");
+    EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
+    EXPECT_EQ(page.header("Cache-Control"), "no-cache");
+    EXPECT_EQ(page.header("Content-Security-Policy"), "default-src 'none'");
+    EXPECT_EQ(page.header("Vary"), "Accept-Encoding");
+
+    const auto script = [&](Headers headers) {
+        return browser.request("GET", "/assets/a.js", {}, std::move(headers));
+    };
+    const ClientResponse plain = script({});
+    EXPECT_EQ(plain.body, "plain script");
+    EXPECT_FALSE(plain.has_header("Content-Encoding"));
+    const ClientResponse zipped = script({{"Accept-Encoding", "gzip"}});
+    EXPECT_EQ(zipped.body, "GZ");
+    EXPECT_EQ(zipped.header("Content-Encoding"), "gzip");
+    const ClientResponse small = script({{"Accept-Encoding", "gzip, br"}});
+    EXPECT_EQ(small.body, "BR");
+    EXPECT_EQ(small.header("Content-Encoding"), "br");
+    EXPECT_EQ(small.header("Cache-Control"), "max-age=1, immutable");
+    EXPECT_NE(small.header("ETag"), zipped.header("ETag"));
+
+    const std::string etag(small.header("ETag"));
+    const ClientResponse again = script({{"Accept-Encoding", "br"}, {"If-None-Match", etag}});
+    EXPECT_EQ(again.status, 304);
+    EXPECT_EQ(again.body, "");
+    EXPECT_EQ(again.header("ETag"), etag);
+    EXPECT_EQ(script({{"If-None-Match", etag}}).status, 200) << "not in this form";
+
+    const ClientResponse head = browser.request("HEAD", "/assets/a.js", {}, {});
+    EXPECT_EQ(head.status, 200);
+    EXPECT_EQ(head.header("Content-Length"), "12");
+    EXPECT_EQ(head.body, "");
+    const ClientResponse posted = browser.request("POST", "/", "{}", {});
+    EXPECT_EQ(posted.status, 405);
+    EXPECT_EQ(posted.header("Allow"), "GET");
+}
+
+TEST_F(ApiTest, no_page_hides_a_route) {
+    TestClient nobody(port_);
+    EXPECT_EQ(nobody.get("/healthz").body, R"({"status":"ok"})");
+    EXPECT_EQ(nobody.request("DELETE", "/healthz", {}, {}).status, 405);
+    EXPECT_EQ(nobody.get("/v1/requests").status, 401);
+    EXPECT_EQ(nobody.get("/assets/b.js").status, 404);
+    EXPECT_EQ(nobody.get("/assets/../assets/a.js").status, 400);
 }
 
 TEST_F(ApiTest, L1_the_timeline_of_a_request_tells_who_did_what) {

@@ -6,8 +6,6 @@
     extern "C" const char name##_begin[], name##_end[]
 
 HOLDPOINT_ASSET(holdpoint_openapi_json, HOLDPOINT_OPENAPI_JSON);
-HOLDPOINT_ASSET(holdpoint_sign_in_html, HOLDPOINT_SIGN_IN_HTML);
-HOLDPOINT_ASSET(holdpoint_sign_in_js, HOLDPOINT_SIGN_IN_JS);
 
 namespace holdpoint::api {
 namespace {
@@ -20,12 +18,6 @@ std::string_view between(const char* begin, const char* end) {
 
 std::string_view asset_openapi_json() {
     return between(holdpoint_openapi_json_begin, holdpoint_openapi_json_end);
-}
-std::string_view asset_sign_in_html() {
-    return between(holdpoint_sign_in_html_begin, holdpoint_sign_in_html_end);
-}
-std::string_view asset_sign_in_js() {
-    return between(holdpoint_sign_in_js_begin, holdpoint_sign_in_js_end);
 }
 
 }  // namespace holdpoint::api

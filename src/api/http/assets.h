@@ -6,7 +6,5 @@ namespace holdpoint::api {
 
 // Files that are built into the binary.
 std::string_view asset_openapi_json();
-std::string_view asset_sign_in_html();
-std::string_view asset_sign_in_js();
 
 }  // namespace holdpoint::api

@@ -17,19 +17,6 @@ double mean_seconds(const store::Counters& counters) {
     return static_cast<double>(mean_ms) / 1000;
 }
 
-void respond_page(const CallPtr& call, std::string_view content_type, std::string_view body) {
-    http::Response response;
-    response.content_type = content_type;
-    response.body = body;
-    response.headers.emplace_back("Content-Security-Policy",
-                                  "default-src 'none'; script-src 'self'; connect-src 'self'; "
-                                  "style-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-                                  "form-action 'none'");
-    response.headers.emplace_back("Referrer-Policy", "no-referrer");
-    response.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
-    call->exchange->respond(std::move(response));
-}
-
 }  // namespace
 
 void Api::stats(const CallPtr& call) {
@@ -102,14 +89,6 @@ void Api::openapi(const CallPtr& call) {
     response.body = asset_openapi_json();
     response.headers.emplace_back("Cache-Control", "no-cache");
     call->exchange->respond(std::move(response));
-}
-
-void Api::page(const CallPtr& call) {
-    respond_page(call, "text/html; charset=utf-8", asset_sign_in_html());
-}
-
-void Api::page_script(const CallPtr& call) {
-    respond_page(call, "text/javascript; charset=utf-8", asset_sign_in_js());
 }
 
 }  // namespace holdpoint::api
