@@ -20,7 +20,7 @@ after(async () => {
 })
 const go = (path, window = page) => window.goto(server.page_url + path)
 
-test('P3 the policy page shows the text, its parts and what it extends', async () => {
+test('H6 the policy page shows the text, its parts and what it extends', async () => {
   await go('/policy')
   await page.getByText('3 rules, 4 gates, 1 test').waitFor()
   const outline = page.getByRole('navigation', { name: 'Parts of the policy' })
@@ -32,7 +32,7 @@ test('P3 the policy page shows the text, its parts and what it extends', async (
   await page.getByText('in force', { exact: true }).waitFor()
 })
 
-test('P8 a call is explained with the rules that took part and those that nearly did', async () => {
+test('P6 a call is explained with the rules that took part and those that nearly did', async () => {
   await go('/policy?tab=explain')
   await page.getByLabel('The call').fill('{"tool": "refund", "args": {"order": "1", "amount": 700, "currency": "EUR"}}')
   await page.getByRole('button', { name: 'Explain', exact: true }).click()
@@ -48,7 +48,7 @@ test('P8 a call is explained with the rules that took part and those that nearly
   await page.getByRole('alert').getByText(/arguments/).waitFor()
 })
 
-test('P8 a candidate is tried against the past, the dangerous cases first, and put in force once they were looked at', async () => {
+test('H6 a candidate is tried against the past, the dangerous cases first, and put in force once they were looked at', async () => {
   await go('/policy?tab=backtest')
   const easy = policy.replace('rules:\n', 'rules:\n  - {id: easy, tools: [refund], when: args.amount <= 490, then: allow, auto_risk: high}\n')
   await page.getByLabel('A policy to try').fill(easy)
@@ -68,7 +68,7 @@ test('P8 a candidate is tried against the past, the dangerous cases first, and p
   await server.admin.call('PUT', '/v1/policy', { text: policy })
 })
 
-test('P8 a candidate that is no policy is refused with line and reason', async () => {
+test('H6 a candidate that is no policy is refused with line and reason', async () => {
   await go('/policy?tab=backtest')
   await page.getByLabel('A policy to try').fill('holdpoint: 1\npolicy: x\nruls: []\n')
   await page.getByRole('button', { name: 'Try it against the past' }).click()
@@ -85,7 +85,7 @@ test('P8 U1 a suggestion goes into the candidate and saves questions there', asy
   await page.getByText('questions less').waitFor()
 })
 
-test('P8 D10 a request says which rule holds it, as it stands in the policy', async () => {
+test('P6 U4 a request says which rule holds it, as it stands in the policy', async () => {
   const request = await refund('1401', 501)
   await go(`/r/${request.id}`)
   await page.getByText('Why this waits, and who decides').click()
@@ -94,7 +94,7 @@ test('P8 D10 a request says which rule holds it, as it stands in the policy', as
   await page.getByText(/rule large asks people/).waitFor()
 })
 
-test('D10 a request shows what its session and its agent asked before', async () => {
+test('U4 a request shows what its session and its agent asked before', async () => {
   const request = await refund('1402', 24)
   await go(`/r/${request.id}`)
   await page.getByText('Earlier in this session and from this agent').click()
@@ -104,7 +104,7 @@ test('D10 a request shows what its session and its agent asked before', async ()
   assert.equal(new URL(page.url()).searchParams.get('session'), 'ticket-8812')
 })
 
-test('H8 the record can be looked through, narrowed and taken away', async () => {
+test('S3 the record can be looked through, narrowed and taken away', async () => {
   await go('/audit')
   await page.getByText(/\d+ events, all there are/).waitFor()
   await page.getByText('Refund 480 EUR for order 1220').first().waitFor()
@@ -128,7 +128,35 @@ test('H8 the record can be looked through, narrowed and taken away', async () =>
   await page.getByText('Nothing that happened fits').waitFor()
 })
 
-test('H8 every other screen is reached from a phone', async () => {
+test('H6 what agents write stays text on these pages too', async () => {
+  const evil = '<img src=x onerror=alert(1)>\u202egnp.exe'
+  const made = await billing.act(evil, { note: '</pre><script>alert(1)</script>' }, { session: '"><svg onload=alert(1)>', requirement: { lines: [{ group: '<b>g</b>' }] } })
+  await go('/audit')
+  await page.getByText('<img src=x onerror=alert(1)>').first().waitFor()
+  assert.match(await page.locator('#main').innerText(), /U\+202E/)
+  await go('/policy?tab=explain')
+  await page.getByLabel('Start from a request').selectOption(made.id)
+  await page.getByRole('button', { name: 'Explain', exact: true }).click()
+  await page.getByText('What took part').waitFor()
+  await go(`/r/${made.id}`)
+  await page.getByText('Earlier in this session and from this agent').click()
+  await page.getByText('Session "><svg onload=alert(1)>').waitFor()
+  await go('/stats')
+  await page.getByText('By tool').first().waitFor()
+  await server.admin.call('PUT', '/v1/policy', { text: policy.replace('finance looks at large sums', '<script>alert(1)</script>') })
+  await go('/policy')
+  await page.getByText('<script>alert(1)</script>').first().waitFor()
+  await server.admin.call('PUT', '/v1/policy', { text: policy })
+  assert.equal(await page.locator('#main img, #main script').count(), 0)
+})
+
+test('H6 the groups of people are listed', async () => {
+  await go('/people')
+  await page.getByText('finance', { exact: true }).first().waitFor()
+  assert.match(await page.locator('dl').innerText(), /finance\s+ann/)
+})
+
+test('H6 every other screen is reached from a phone', async () => {
   const phone = await open(server, 'admin', { ...devices['iPhone 13'], defaultBrowserType: undefined })
   await phone.getByRole('button', { name: 'More', exact: true }).tap()
   for (const name of ['Statistics', 'Audit', 'People', 'Settings']) await phone.getByRole('dialog').getByRole('link', { name }).waitFor()
