@@ -7,12 +7,13 @@ import { startInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
-import { BookIcon, ChartIcon, GearIcon, HistoryIcon, InboxIcon, KeyIcon, ListIcon, Mark, MoreIcon, PeopleIcon, PlugIcon } from './ui/icons'
+import { BookIcon, ChartIcon, ChatIcon, GearIcon, HistoryIcon, InboxIcon, KeyIcon, ListIcon, Mark, MoreIcon, PeopleIcon, PlugIcon } from './ui/icons'
 import { is_served } from './wire'
 import { Dialog, Spinner } from './ui/parts'
 import { Notices } from './ui/notices'
 
 const HistoryScreen = lazy(() => import('./history/history_screen'))
+const ChatScreen = lazy(() => import('./chat/chat_screen'))
 const PolicyScreen = lazy(() => import('./policy/policy_screen'))
 const GrantsScreen = lazy(() => import('./grants/grants_screen'))
 const AuditScreen = lazy(() => import('./audit/audit_screen'))
@@ -48,6 +49,7 @@ type Place = { path: string; name: string; icon: ComponentType; screen: Componen
 
 const places: Place[] = [
   { path: '/', name: 'Inbox', icon: InboxIcon, screen: null },
+  { path: '/chat', name: 'Chat', icon: ChatIcon, screen: ChatScreen },
   { path: '/history', name: 'History', icon: HistoryIcon, screen: HistoryScreen },
   { path: '/grants', name: 'Grants', icon: KeyIcon, screen: GrantsScreen },
   { path: '/policy', name: 'Policy', icon: BookIcon, screen: PolicyScreen },

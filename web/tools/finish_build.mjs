@@ -120,7 +120,7 @@ writeFileSync(
   JSON.stringify(
     {
       // These addresses all answer with index.html.
-      pages: ['/', '/sign-in', '/r/{id}', '/history', '/grants', '/policy', '/stats', '/audit', '/people', '/settings'],
+      pages: ['/', '/sign-in', '/r/{id}', '/chat', '/history', '/grants', '/policy', '/stats', '/audit', '/people', '/settings'],
       headers: JSON.parse(readFileSync(join(root, 'headers.json'), 'utf8')),
       files,
     },

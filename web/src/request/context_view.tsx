@@ -5,7 +5,7 @@ import { client } from '../client'
 import { whoDecides } from '../model/authority'
 import { likenessOf } from '../model/likeness'
 import { visibleText } from '../model/marked_text'
-import { eventWord, plural } from '../model/words'
+import { claimedRisk, eventWord, plural } from '../model/words'
 import { formatMoment } from '../model/time'
 import { useLoad } from '../state/load'
 import { JsonView } from '../ui/json_view'
@@ -58,6 +58,8 @@ export function AgentSays({ request }: { request: Request }) {
   if (action?.expected_outcome) says.push(['What it expects', action.expected_outcome])
   const reasoning = request.context?.['current_reasoning']
   if (typeof reasoning === 'string' && reasoning) says.push(['Why now', reasoning])
+  const risk = claimedRisk(request.risk.claimed)
+  if (risk) says.push(['About the risk', risk])
   if (says.length === 0 && action?.estimated_cost == null) return null
   return (
     <Section title={`${visibleText(agent)} says`}>

@@ -62,9 +62,18 @@ function flush(): void {
   arrivals = []
 }
 
+const listeners = new Set<(request: Request) => void>()
+
+/** Hears of every request that the server says something about, also of those that do not wait. */
+export function hear(listener: (request: Request) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** Takes what the server says about requests; many within one frame are one change. */
 export function accept(...requests: Request[]): void {
   waiting.push(...requests)
+  if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
   // A hidden tab gets no frames.
   frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }

@@ -3,6 +3,7 @@ import { browserName } from '../state/push'
 import { fromBase64Url, toBase64Url } from './base64url'
 import { nextReturn, snoozeChoices, snoozedUntil } from './snooze'
 import { testRequest as request } from './test_request'
+import { claimedRisk } from './words'
 
 const now = Date.parse('2026-11-15T12:00:00.000Z')
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
@@ -46,4 +47,12 @@ describe('bytes and names', () => {
     ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:153.0) Gecko/20100101 Firefox/153.0', 'Firefox on Windows'],
     ['curl/8', 'Browser'],
   ])('of browsers are short: %s', (agent, name) => expect(browserName(agent)).toBe(name))
+})
+
+describe('what an agent says about the risk', () => {
+  it('is told apart from what the server found', () => {
+    expect(claimedRisk({ level: 'high', reversibility: 'irreversible', factors: ['large'], consequences: ['gone', 7] })).toBe('high risk\ncannot be undone\nlarge\ngone')
+    expect(claimedRisk('low')).toBe('low risk')
+    expect([claimedRisk(null), claimedRisk([]), claimedRisk({})]).toEqual([null, null, null])
+  })
 })
