@@ -94,7 +94,7 @@ function Source({ policy, onChanged }: { policy: Policy; onChanged: () => void }
           {policy.version.replace(/^sha256:/, '').slice(0, 12)}
         </span>
         {policy.origin === 'file' && me.role === 'admin' && (
-          <button type="button" className="btn ml-auto" onClick={() => void reload()}>
+          <button type="button" className="btn sm:ml-auto" onClick={() => void reload()}>
             Read the file again
           </button>
         )}

@@ -5,10 +5,10 @@ import { ServerError, sentence } from '../errors'
 import { missingVotes } from '../model/authority'
 import { formatAgo } from '../model/time'
 import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
-import type { DecisionCall, DecisionOfMany, Request } from '../wire'
+import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
 import { accept, setDeciding, useInbox } from './inbox'
 import { tell } from './notices'
-import { holdFor, offerUndo } from './undo'
+import { holdFor, offerUndo, refusesToHold } from './undo'
 
 /** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
 export function whoDecided(request: Request): string {
@@ -49,8 +49,12 @@ export async function decide(request: Request, call: Omit<DecisionCall, 'digest'
   if (useInbox.getState().deciding.has(request.id)) return false
   setDeciding([request.id], call.decision)
   try {
-    const undo_s = holdFor(call.decision, [request])
-    const after = await client.decide(request.id, { ...call, digest: request.digest, ...(undo_s === null ? {} : { undo_s }) })
+    const undo_s = holdFor(call, [request])
+    const plain = { ...call, digest: request.digest }
+    const after = await client.decide(request.id, undo_s === null ? plain : { ...plain, undo_s }).catch((error: unknown) => {
+      if (undo_s === null || !refusesToHold(error)) throw error
+      return client.decide(request.id, plain)
+    })
     accept(after)
     tellDone(call, request, after)
     return true
@@ -65,6 +69,16 @@ export async function decide(request: Request, call: Omit<DecisionCall, 'digest'
 
 export type BulkResult = { done: number; failed: { request: Request; why: string }[] }
 
+/** Where the server refuses only to hold them, they are sent again to count at once. */
+async function sendMany(decisions: DecisionOfMany[]): Promise<DecisionResults> {
+  const answer = await client.decideMany(decisions)
+  const again = answer.results.flatMap((one, i) => (one.error && refusesToHold(new ServerError(one.status, one.error)) ? [i] : []))
+  if (again.length === 0) return answer
+  const second = await client.decideMany(again.map((i) => ({ ...decisions[i]!, undo_s: null })))
+  again.forEach((i, at) => (answer.results[i] = second.results[at]!))
+  return answer
+}
+
 /** Decides several, each judged alone by the server. */
 export async function decideTogether(calls: { request: Request; call: Omit<DecisionCall, 'digest'> }[]): Promise<BulkResult> {
   const ids = calls.map(({ request }) => request.id)
@@ -74,10 +88,10 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
   try {
     const all = calls.map(({ request }) => request)
     const decisions = calls.map(({ request, call }): DecisionOfMany => {
-      const undo_s = holdFor(call.decision, all)
+      const undo_s = holdFor(call, all)
       return { ...call, id: request.id, digest: request.digest, ...(undo_s === null ? {} : { undo_s }) }
     })
-    const answer = await client.decideMany(decisions)
+    const answer = await sendMany(decisions)
     for (const [i, one] of answer.results.entries()) {
       const request = calls[i]!.request
       const standing = one.request ?? one.error?.request

@@ -1,6 +1,6 @@
 // Decisions that the server holds for a few seconds, so that whoever pressed too fast can take them back.
 import { client } from '../client'
-import { sentence } from '../errors'
+import { sentence, ServerError } from '../errors'
 import { serverNow } from '../model/time'
 import { decisionWord, subjectOf } from '../model/words'
 import { is_served, type DecisionKind, type Request } from '../wire'
@@ -9,9 +9,20 @@ import { tell } from './notices'
 import { useSession } from './session'
 import { useSettings } from './settings'
 
+// An operator may have switched holding off; the first refusal says so.
+let holds_nothing = false
+
+/** True if the server refused only to hold the decision: it may be sent again to count at once. */
+export function refusesToHold(error: unknown): boolean {
+  if (!(error instanceof ServerError) || error.status !== 422 || !/(?:^|\.)undo_s$/.test(error.field ?? '')) return false
+  return (holds_nothing = true)
+}
+
 /** How long a decision is held: what releases something risky or many things at once, or whatever the person chose. A no counts at once. */
-export function holdFor(kind: DecisionKind, requests: Request[]): number | null {
-  if (!is_served.undoDecision || (kind !== 'approve' && kind !== 'modify' && kind !== 'answer')) return null
+export function holdFor({ decision, grant }: { decision: DecisionKind; grant?: unknown }, requests: Request[]): number | null {
+  if (!is_served.undoDecision || holds_nothing || (decision !== 'approve' && decision !== 'modify' && decision !== 'answer')) return null
+  // A grant counts at once, and so does the approval it came with.
+  if (grant) return null
   const { hold } = useSettings.getState()
   if (hold === 'off') return null
   // What needed a code was confirmed already.
