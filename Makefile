@@ -1,6 +1,6 @@
 # `make run` starts it, `make test` proves it, `make bench` measures it; `make lint`, `make fuzz`,
 # `make sanitize` and `make crash` look deeper. Each installs what it lacks first.
-.PHONY: build run test lint fuzz fuzz-build bench sanitize crash clean help
+.PHONY: build run test lint fuzz fuzz-build bench bench-inbox screenshots sanitize crash clean help
 
 BUILD := build
 CXX := clang++-19
@@ -84,6 +84,21 @@ bench:
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_BENCH=ON
 	@ninja -C $(BUILD) holdpoint load limits bare_http fill micro
 	@bench/run $(BUILD)
+
+# Pictures of every page, light, dark and on a phone, in build/screenshots; those of the documents are renewed.
+screenshots:
+	@$(MAKE) --no-print-directory build
+	@$(SETUP) shots
+	@HOLDPOINT_BIN=$(CURDIR)/$(BUILD)/holdpoint HOLDPOINT_WEB_URL=server tools/with_node node tests/browser/screenshots.mjs $(BUILD)/screenshots
+	@tools/shrink_images $(BUILD)/screenshots docs/images
+
+# Lighthouse on every page, and key presses with 10,000 waiting; writes bench/INBOX.md.
+bench-inbox:
+	@$(MAKE) --no-print-directory build
+	@$(SETUP) shots
+	@cd bench/inbox && { cmp -s package-lock.json node_modules/.lock || \
+	    { ../../tools/with_node npm ci --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.lock; }; }
+	@HOLDPOINT_BIN=$(CURDIR)/$(BUILD)/holdpoint tools/with_node node bench/inbox/measure.mjs bench/INBOX.md
 
 clean:
 	rm -rf build build-*

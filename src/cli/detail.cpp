@@ -8,6 +8,7 @@
 #include "cli/diff.h"
 #include "cli/duration.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -47,8 +48,12 @@ class Page {
         const int indent = width(lead);
         while (true) {
             const std::size_t end = std::min(text.find('\n'), text.size());
-            add({{Style::plain, std::string(lead)}, {style, std::string(text.substr(0, end))}},
-                indent);
+            // The lead stands before every line, so that nothing gets out of a claim by its length.
+            for (Line& part : wrap({{style, std::string(text.substr(0, end))}},
+                                   std::max(1, columns_ - indent), 0)) {
+                part.insert(part.begin(), {Style::plain, std::string(lead)});
+                lines.push_back(std::move(part));
+            }
             if (end == text.size()) break;
             text.remove_prefix(end + 1);
         }
@@ -70,7 +75,7 @@ void add_top(Page& page, const Request& request, Timestamp now) {
     const json::value& risk = member(request.json, "risk");
     page.add({{style_of(request.risk), risk_label(request.risk)},
               {Style::plain, std::string(reversibility_words(text_of(risk, "reversibility")))}});
-    page.add({{Style::strong, visible(request.headline)}});
+    page.add({{Style::strong, visible_again(request.headline)}});
 
     std::string who = visible(request.agent);
     if (const std::string user = text_of(request.json, "user"); !user.empty())
@@ -204,7 +209,7 @@ void add_rules(Page& page, const Request& request) {
     const std::string rule = text_of(verdict, "rule");
     if (!because.empty() || !rule.empty()) {
         page.title("Policy");
-        std::string text = "  " + visible(because);
+        std::string text = "  " + visible_again(because);
         if (!rule.empty()) text += fmt::format(" (rule {})", visible(rule));
         page.add({{Style::plain, text}}, 2);
     }
@@ -267,7 +272,7 @@ void add_timeline(Page& page, const json::value& events, Timestamp now) {
 Line headline(const Request& request) {
     return {{style_of(request.risk), risk_label(request.risk)},
             {Style::plain, "  "},
-            {Style::strong, visible(request.headline)},
+            {Style::strong, visible_again(request.headline)},
             {Style::faint, fmt::format("  ({}, {})", visible(request.agent), request.id)}};
 }
 

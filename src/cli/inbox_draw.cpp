@@ -7,6 +7,7 @@
 #include "cli/duration.h"
 #include "cli/inbox_screen.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 
 /// What the inbox looks like; what it does is in inbox_screen.cpp.
 namespace holdpoint::cli {
@@ -29,7 +30,7 @@ Line list_row(const Request& request, Timestamp at, int agent) {
             {left_ms < 60'000 ? Style::bad : Style::plain,
              "  " + fit_right(short_duration(left_ms), 5)},
             {Style::plain, "  " + fit(visible(request.agent), agent)},
-            {Style::strong, "  " + visible(request.headline)}};
+            {Style::strong, "  " + visible_again(request.headline)}};
 }
 
 const std::vector<std::pair<const char*, const char*>> help_lines{
@@ -170,7 +171,7 @@ void InboxScreen::draw_change() {
     if (!change_) return;
     const auto& [request, change] = *change_;
     screen_->draw(2, {{style_of(request.risk), " " + risk_label(request.risk)},
-                      {Style::strong, "  " + visible(request.headline)}});
+                      {Style::strong, "  " + visible_again(request.headline)}});
     std::vector<Line> lines;
     for (const Line& line : diff_lines(pretty(change.before), pretty(change.after)))
         for (Line& part : wrap(line, screen_->columns() - 4, 2)) lines.push_back(std::move(part));

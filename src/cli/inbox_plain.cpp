@@ -15,6 +15,7 @@
 #include "cli/event_stream.h"
 #include "cli/inbox_model.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 #include "cli/resource.h"
 #include "cli/terminal.h"
 
@@ -92,7 +93,7 @@ class PlainInbox {
         session_.out.data(fmt::format("{}. {}, {}, {} left, {}: {}", i + 1,
                                       core::to_string(request.risk), core::to_string(request.kind),
                                       short_duration(request.expires_at - now()),
-                                      visible(request.agent), visible(request.headline)));
+                                      visible(request.agent), visible_again(request.headline)));
     }
     void take_event(const ServerEvent& event) {
         const Result<json::value> data = json::parse(event.data);

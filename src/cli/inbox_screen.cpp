@@ -10,6 +10,7 @@
 #include "cli/decision.h"
 #include "cli/editor.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -126,8 +127,9 @@ void InboxScreen::take_request(const Request& request, const std::string& by_who
         mode_ = Mode::list;
     }
     if (!request.is_pending() && request.id != busy_id_ && visible(by_whom) != name_)
-        message_ = {style_of(*request.outcome),
-                    fmt::format("{}: {}", visible(request.headline), standing(request, now()))};
+        message_ = {
+            style_of(*request.outcome),
+            fmt::format("{}: {}", visible_again(request.headline), standing(request, now()))};
     const Request* after = model_.selected();
     if (after == nullptr || after->id != selected_id) {
         // The one that was read is gone: back to the list, so that the next one is not taken for
@@ -504,7 +506,7 @@ void InboxScreen::send(const Request& request, json::object body) {
             const Answer<Request> after = request_of(reply);
             if (after) {
                 message_ = {after->outcome ? style_of(*after->outcome) : Style::good,
-                            fmt::format("{}: {}", visible(request.headline),
+                            fmt::format("{}: {}", visible_again(request.headline),
                                         decision_result(*after, now()))};
                 take_request(*after, "");
             } else {

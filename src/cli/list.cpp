@@ -8,6 +8,7 @@
 #include "cli/duration.h"
 #include "cli/filters.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 #include "cli/resource.h"
 
 namespace holdpoint::cli {
@@ -59,7 +60,7 @@ void print_table(const Output& out, const std::vector<Request>& requests) {
                    {Style::plain, short_duration(at - request.created_at)},
                    state_cell(request, at, is_mixed),
                    {Style::plain, visible(request.agent)},
-                   {is_settled ? Style::faint : Style::plain, visible(request.headline)}});
+                   {is_settled ? Style::faint : Style::plain, visible_again(request.headline)}});
     }
     out.print(table.lines(out.columns(), out.is_terminal()));
 }

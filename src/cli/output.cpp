@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "cli/marks.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -74,7 +75,7 @@ void write_line(std::FILE* stream, std::string_view text) {
 }  // namespace
 
 std::string error_line(const Error& error, std::string_view hint) {
-    std::string text = "holdpoint: " + visible(error.message);
+    std::string text = "holdpoint: " + visible_again(error.message);
     if (!error.field.empty()) text += fmt::format(" (field `{}`)", visible(error.field));
     if (error.retry_after_s > 0) text += fmt::format("; try again in {} s", error.retry_after_s);
     if (!hint.empty()) text += fmt::format("; {}", hint);

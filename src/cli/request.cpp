@@ -6,6 +6,7 @@
 #include "cli/app.h"
 #include "cli/idempotency.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 #include "cli/proposal.h"
 #include "cli/resource.h"
 #include "cli/terminal.h"
@@ -49,12 +50,12 @@ ExitCode propose(Session& session, const RequestOptions& options) {
     const bool is_waiting = !*patience || **patience > 0;
     if (request->is_pending() && !is_waiting) {
         session.out.data(session.out.is_json() ? compact(request->json) : request->id);
-        session.out.say(fmt::format("pending: {}", visible(request->headline)));
+        session.out.say(fmt::format("pending: {}", visible_again(request->headline)));
         return ExitCode::fine;
     }
     if (request->is_pending())
         session.out.say(fmt::format("waiting for a decision on {}: {}", request->id,
-                                    visible(request->headline)));
+                                    visible_again(request->headline)));
     const std::string id = request->id;
     request = wait_for_outcome(session, std::move(*request), *patience, interrupt);
     if (request) return report_outcome(session, *request);

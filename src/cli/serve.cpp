@@ -290,10 +290,12 @@ ExitCode serve(const ServeFlags& flags, bool is_json) {
     if (config)
         served = server::serve(
             *config, [is_json](const server::Started& started) { greet(started, is_json); });
-    const Error* error = !config ? &config.error() : !served ? &served.error() : nullptr;
-    if (!error) return ExitCode::fine;
-    std::fputs((error_line(*error, "") + "\n").c_str(), stderr);
-    return error->code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
+    if (config && served) return ExitCode::fine;
+    Error error = config ? served.error() : config.error();
+    // What keeps a server from starting does not go away by itself.
+    error.retry_after_s = 0;
+    std::fputs((error_line(error, "") + "\n").c_str(), stderr);
+    return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
 }
 
 }  // namespace

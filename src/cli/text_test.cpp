@@ -1,9 +1,14 @@
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/detail.h"
 #include "cli/diff.h"
 #include "cli/duration.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 #include "cli/output.h"
+#include "cli/resource.h"
 #include "cli/style.h"
 
 namespace holdpoint::cli {
@@ -101,6 +106,35 @@ TEST_F(Tables, TheLastColumnIsCutAtTheEdgeOfAScreenOnly) {
     table.add({{Style::plain, "x"}, {Style::plain, std::string(100, 'y')}});
     EXPECT_EQ(width(table.lines(40, true)[1]), 40);
     EXPECT_EQ(width(table.lines(40, false)[1]), 103);
+}
+
+TEST_F(Utf8, NothingGetsOutOfAClaimByItsLength) {
+    const Result<json::value> json = json::parse(
+        R"({"id":"req_1","kind":"action","state":"pending","outcome":null,"headline":"h","agent":"bot",)"
+        R"("risk":{"level":"low"},"digest":"d","created_at":"2026-11-15T21:03:46Z",)"
+        R"("expires_at":"2026-11-15T21:08:46Z",)"
+        R"("action":{"tool":"t","arguments":{},"description":")" +
+        std::string(150, 'x') + " forged forged forged " + std::string(90, 'y') +
+        R"(\nforged line"}})");
+    ASSERT_TRUE(json) << json.error().message;
+    const Result<Request> request = read_request(*json);
+    ASSERT_TRUE(request) << request.error().message;
+    int claimed = 0;
+    for (const Line& line : describe(*request, nullptr, {}, 40).lines) {
+        const std::string text = joined(line);
+        if (text.find_first_of("xy") == std::string::npos &&
+            text.find("forged") == std::string::npos)
+            continue;
+        EXPECT_TRUE(text.starts_with("  │ ")) << text;
+        ++claimed;
+    }
+    EXPECT_GT(claimed, 8);
+}
+
+TEST(Marks, OfTextThatWasMadeVisibleBeforeStay) {
+    const std::string shown = visible("a\u202e<U+202E> 1 < 2");
+    EXPECT_EQ(visible_again(shown), shown);
+    EXPECT_EQ(visible_again("\x1b[2J\u202e\n<"), "<U+001B>[2J<U+202E><U+000A><");
 }
 
 TEST(Diff, ShowsOnlyWhatChangedAsChanged) {

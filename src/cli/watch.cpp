@@ -9,6 +9,7 @@
 #include "cli/event_stream.h"
 #include "cli/filters.h"
 #include "cli/json_text.h"
+#include "cli/marks.h"
 #include "cli/resource.h"
 #include "cli/terminal.h"
 
@@ -58,7 +59,7 @@ class Rows {
               faint("WHAT"));
     }
     void row(Timestamp at, const Word& word, const Request& request) const {
-        std::string what = visible(request.headline);
+        std::string what = visible_again(request.headline);
         if (const std::string by = text_of(member(request.json, "decision"), "by"); !by.empty())
             what += " · by " + visible(by);
         print({Style::faint, local_time(at)}, {word.style, word.text},

@@ -9,6 +9,7 @@
 #include "core/json_text.h"
 #include "core/requirement.h"
 #include "core/settle.h"
+#include "core/stored_json.h"
 #include "core/subject.h"
 
 namespace holdpoint::core {
@@ -215,10 +216,8 @@ Result<Step> reject(Request request, const DecisionCommand& command, const Actor
 Result<Step> answer(Request request, const DecisionCommand& command, const Actor& person,
                     Timestamp now) {
     // A file comes as one string that is longer than any other may be; check_answer() bounds it.
-    json::Limits limits;
-    limits.string_bytes_max = limits.bytes_max;
     const Result<json::value> given =
-        json::parse(command.answer.is_null() ? "null" : command.answer.text, limits);
+        parse_stored(command.answer.is_null() ? "null" : std::string_view(command.answer.text));
     if (!given) return given.error();
     Result<JsonText> checked = check_answer(request.subject, *given);
     if (!checked) return checked.error();
@@ -233,7 +232,9 @@ Result<Step> answer(Request request, const DecisionCommand& command, const Actor
 
 Result<Step> escalate(Request request, const DecisionCommand& command, const Actor& person,
                       Timestamp now) {
-    if (Result<void> ok = redirect(request.requirement, command.target); !ok) return ok.error();
+    // Finance may pass on what finance was asked, not what legal was.
+    if (Result<void> ok = redirect(request.requirement, command.target, person); !ok)
+        return ok.error();
     const Decision decision = record(command, person, request, now);
     Step step;
     step.request = std::move(request);

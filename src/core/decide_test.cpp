@@ -218,12 +218,27 @@ TEST(Decide, D5_a_vote_that_found_no_place_counts_among_those_who_are_asked_now)
     ASSERT_EQ(request.state, State::pending);
     DecisionCommand escalate = command(DecisionKind::escalate);
     escalate.target = "group:ops";
-    const Step step = decided(request, escalate, person("ann", {"finance"}));
+    const Step step = decided(request, escalate, person("lea", {"legal"}));
     EXPECT_EQ(step.request.outcome, Outcome::approved);
     EXPECT_EQ(step.request.decision->by, "ben");
     ASSERT_EQ(step.events.size(), 2U);
     EXPECT_EQ(step.events[0].kind, EventKind::escalated);
     EXPECT_EQ(step.events[1].kind, EventKind::settled);
+}
+
+TEST(Decide, D5_nobody_gives_away_the_places_of_others) {
+    Request request = pending({group("finance"), group("legal")});
+    DecisionCommand escalate = command(DecisionKind::escalate);
+    escalate.target = "zoe";
+    const Request passed_on = decided(request, escalate, ann).request;
+    EXPECT_EQ(passed_on.requirement.lines,
+              (std::vector<RequirementLine>{group("legal"), people({"zoe"})}));
+
+    request = decided(request, DecisionKind::approve, ann).request;
+    const Error error = refusal(request, escalate, ann);
+    EXPECT_EQ(error.code, ErrorCode::refused) << "only legal is missing, and ann is not of legal";
+    EXPECT_EQ(error.field, "to");
+    EXPECT_TRUE(decide(request, escalate, person("lea", {"legal"}), start));
 }
 
 TEST(Decide, D5_escalate_needs_a_target) {

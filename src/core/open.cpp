@@ -9,17 +9,38 @@
 namespace holdpoint::core {
 namespace {
 
-void take_timing(Timing& timing, const Proposal& proposal) {
+/// Whether policy asks for certain people, not just for anybody.
+bool names_people(const Requirement& requirement) {
+    return std::any_of(
+        requirement.lines.begin(), requirement.lines.end(), [](const RequirementLine& line) {
+            return !line.group.empty() || !line.people.empty() || !line.other_groups.empty();
+        });
+}
+
+/// Where policy names people, they have the time that policy gives them before others are asked in
+/// their place. An agent may only wait longer.
+std::int64_t escalation_ms(const Timing& policy, std::int64_t asked_ms) {
+    const std::int64_t own_ms =
+        policy.escalate_after_ms > 0 ? policy.escalate_after_ms : policy.timeout_ms;
+    return std::max(own_ms, asked_ms);
+}
+
+void take_timing(Timing& timing, const Proposal& proposal, bool has_named_people) {
+    const Timing policy = timing;
     timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
-    // Where silence may release, its length is policy's: an agent that could shorten it would
-    // release its own action before anybody has seen it.
-    const bool may_release = timing.on_timeout == TimeoutAction::approve ||
-                             timing.on_timeout == TimeoutAction::use_default;
+    // Where silence may release, or asks others than those policy names, its length is policy's: an
+    // agent that could shorten it would release its own action before anybody has seen it.
+    const bool is_policys = timing.on_timeout == TimeoutAction::approve ||
+                            timing.on_timeout == TimeoutAction::use_default ||
+                            (timing.on_timeout == TimeoutAction::escalate && has_named_people);
     const std::int64_t asked_ms = proposal.timeout_ms.value_or(timing.timeout_ms);
-    timing.timeout_ms = may_release ? std::max(timing.timeout_ms, asked_ms) : asked_ms;
+    timing.timeout_ms = is_policys ? std::max(timing.timeout_ms, asked_ms) : asked_ms;
     timing.remind_every_ms = proposal.remind_every_ms.value_or(timing.remind_every_ms);
     timing.reminders_max = proposal.reminders_max.value_or(timing.reminders_max);
-    timing.escalate_after_ms = proposal.escalate_after_ms.value_or(timing.escalate_after_ms);
+    if (proposal.escalate_after_ms)
+        timing.escalate_after_ms = has_named_people
+                                       ? escalation_ms(policy, *proposal.escalate_after_ms)
+                                       : *proposal.escalate_after_ms;
     if (!proposal.escalate_to.empty()) timing.escalate_to = proposal.escalate_to;
     timing.retries_max = proposal.retries_max.value_or(timing.retries_max);
 }
@@ -29,11 +50,7 @@ void take_timing(Timing& timing, const Proposal& proposal) {
 Result<void> check_target(const Proposal& proposal, const Verdict& verdict) {
     const bool is_choice =
         !proposal.escalate_to.empty() && proposal.escalate_to != verdict.timing.escalate_to;
-    const auto& lines = verdict.requirement.lines;
-    const bool are_named = std::any_of(lines.begin(), lines.end(), [](const RequirementLine& line) {
-        return !line.group.empty() || !line.people.empty();
-    });
-    if (is_choice && are_named)
+    if (is_choice && names_people(verdict.requirement))
         return Error{ErrorCode::refused, "only policy can name who takes over from these people",
                      "escalate_to"};
     return {};
@@ -75,7 +92,7 @@ Request make_request(const Proposal& proposal, const Verdict& verdict, const Ope
     request.requirement = verdict.requirement;
     if (proposal.requirement) tighten(request.requirement, *proposal.requirement);
     request.timing = verdict.timing;
-    take_timing(request.timing, proposal);
+    take_timing(request.timing, proposal, names_people(verdict.requirement));
     request.created_at = opening.now;
     request.expires_at = opening.now + request.timing.timeout_ms;
     request.context = proposal.context;

@@ -193,6 +193,35 @@ TEST(Open, X1_an_agent_cannot_choose_who_takes_over_from_the_people_policy_names
     EXPECT_TRUE(open(asked, hold, opening()));
 }
 
+TEST(Open, X1_an_agent_cannot_hurry_past_the_people_policy_names) {
+    Verdict hold = verdict();
+    hold.requirement.lines = {group("finance")};
+    hold.timing.timeout_ms = 10 * minute;
+    hold.timing.escalate_after_ms = 5 * minute;
+    hold.timing.escalate_to = "group:oncall";
+    Proposal asked = proposal();
+    asked.escalate_after_ms = 1;
+    EXPECT_EQ(opened(asked, hold).request.timing.escalate_after_ms, 5 * minute);
+    asked.escalate_after_ms = 6 * minute;
+    EXPECT_EQ(opened(asked, hold).request.timing.escalate_after_ms, 6 * minute);
+
+    // Where policy escalates only at the deadline, that is the earliest moment.
+    hold.timing.escalate_after_ms = 0;
+    hold.timing.on_timeout = TimeoutAction::escalate;
+    asked.escalate_after_ms = 1;
+    asked.timeout_ms = 1000;
+    const Request request = opened(asked, hold).request;
+    EXPECT_EQ(request.timing.escalate_after_ms, 10 * minute);
+    EXPECT_EQ(request.expires_at, start + 10 * minute);
+
+    hold.timing.on_timeout = TimeoutAction::reject;
+    asked.on_timeout = TimeoutAction::escalate;
+    EXPECT_EQ(opened(asked, hold).request.expires_at, start + 10 * minute);
+    asked.on_timeout = TimeoutAction::reject;
+    EXPECT_EQ(opened(asked, hold).request.expires_at, start + 1000)
+        << "giving up early asks nobody else";
+}
+
 TEST(Open, an_agent_can_only_tighten_the_requirement) {
     Verdict hold = verdict();
     hold.requirement.lines = {group("finance", 2)};

@@ -125,7 +125,10 @@ Objection check_end(const Request& before, const Request& after, Timestamp now) 
     if (is_by_time != after.timeout_taken.has_value()) return "expiry and its action disagree";
     if (is_by_time && now < before.expires_at) return "expired before the deadline";
     if (is_by_time && after.decision) return "expired by somebody's decision";
-    if (!is_by_time && before.version > 0 && now >= before.expires_at)
+    // At the deadline policy may ask others; one of them who has approved before is not asked
+    // again.
+    const bool has_just_escalated = after.timing.is_escalated && !before.timing.is_escalated;
+    if (!is_by_time && before.version > 0 && now >= before.expires_at && !has_just_escalated)
         return "decided after the deadline";
     if (*after.outcome == Outcome::rejected &&
         rejections(after) < after.requirement.reject_threshold)

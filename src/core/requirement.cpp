@@ -103,18 +103,28 @@ RequirementLine line_for(const std::string& target) {
     return line;
 }
 
-Result<void> redirect(Requirement& requirement, const std::string& target) {
+namespace {
+
+template <class IsGivenAway>
+Result<void> redirect_where(Requirement& requirement, const std::string& target,
+                            IsGivenAway is_given_away) {
     int missing = 0;
     std::vector<RequirementLine> lines;
     for (const RequirementLine& line : requirement.lines) {
+        if (!is_given_away(line)) {
+            lines.push_back(line);
+            continue;
+        }
         missing += std::max(0, line.quorum - line.have);
         if (line.have == 0) continue;
         // In the copy only: a refusal below must leave what was asked untouched.
         lines.push_back(line);
         lines.back().quorum = std::min(line.quorum, line.have);
     }
+    if (missing == 0)
+        return Error{ErrorCode::refused, "whoever is missing is not yours to replace", "to"};
     RequirementLine replacement = line_for(target);
-    replacement.quorum = std::max(1, missing);
+    replacement.quorum = missing;
     if (replacement.quorum > 1 && replacement.group.empty())
         return Error{
             ErrorCode::refused,
@@ -123,6 +133,18 @@ Result<void> redirect(Requirement& requirement, const std::string& target) {
     lines.push_back(std::move(replacement));
     requirement.lines = std::move(lines);
     return {};
+}
+
+}  // namespace
+
+Result<void> redirect(Requirement& requirement, const std::string& target) {
+    return redirect_where(requirement, target, [](const RequirementLine&) { return true; });
+}
+
+Result<void> redirect(Requirement& requirement, const std::string& target, const Actor& person) {
+    return redirect_where(requirement, target, [&](const RequirementLine& line) {
+        return is_in_line(line, person.name, person.groups);
+    });
 }
 
 }  // namespace holdpoint::core

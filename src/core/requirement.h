@@ -26,6 +26,10 @@ void tighten(Requirement& requirement, const Requirement& asked);
 /// when several are missing and the target is one person; the requirement is then as it was.
 Result<void> redirect(Requirement& requirement, const std::string& target);
 
+/// The same for the lines that this person could fill; the places of others stay theirs. `refused`
+/// also when nobody is missing in those.
+Result<void> redirect(Requirement& requirement, const std::string& target, const Actor& person);
+
 /// The line of an escalation target: `group:NAME` or a person's name.
 RequirementLine line_for(const std::string& target);
 

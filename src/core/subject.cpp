@@ -10,6 +10,7 @@
 #include "base/json_fields.h"
 #include "base/text.h"
 #include "core/json_text.h"
+#include "core/stored_json.h"
 
 namespace holdpoint::core {
 namespace {
@@ -358,7 +359,7 @@ std::string_view changeable_part(Kind kind, const JsonText& subject) {
 }
 
 Result<Subject> modify_subject(Kind kind, const JsonText& subject, const JsonText& replacement) {
-    const Result<value> given = json::parse(replacement.text);
+    const Result<value> given = parse_stored(replacement.text);
     if (!given) return given.error();
     switch (kind) {
         case Kind::action: {
@@ -387,7 +388,7 @@ Result<Subject> modify_subject(Kind kind, const JsonText& subject, const JsonTex
 }
 
 Result<Subject> keep_steps(const JsonText& plan, const std::vector<int>& orders) {
-    Result<value> parsed = json::parse(plan.text);
+    Result<value> parsed = parse_stored(plan.text);
     if (!parsed) return parsed.error();
     object& out = parsed->as_object();
     const array& steps = out["steps"].as_array();

@@ -33,6 +33,24 @@ Value text_member(const json::value& subject, std::string_view name) {
 
 }  // namespace
 
+std::optional<double> finite_number(const Value& value) {
+    double number = 0;
+    switch (value.kind()) {
+        case cel::Kind::real:
+            number = value.as_real();
+            break;
+        case cel::Kind::integer:
+            number = static_cast<double>(value.as_integer());
+            break;
+        case cel::Kind::unsigned_integer:
+            number = static_cast<double>(value.as_unsigned());
+            break;
+        default:
+            return std::nullopt;
+    }
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
 void Bindings::bind(const StateView& state) {
     parts_.arena.reset();
     parts_.budget.steps = steps_max;
@@ -82,10 +100,7 @@ void Bindings::bind_people() {
     set(Var::agent_parent, Value::string(call_.agent_parent));
     set(Var::agent_depth, Value::integer(call_.agent_depth));
     set(Var::user_id, Value::string(call_.user));
-    Value* roles = parts_.arena.make_array<Value>(call_.user_roles.size());
-    for (std::size_t i = 0; i < call_.user_roles.size(); ++i)
-        new (roles + i) Value(Value::string(call_.user_roles[i]));
-    set(Var::user_roles, Value::list({roles, call_.user_roles.size()}));
+    set(Var::user_roles, user_roles());
     set(Var::session, Value::string(call_.session));
     set(Var::task_id, Value::string(call_.task));
     set(Var::task_steps, Value::integer(call_.task_steps));
@@ -94,6 +109,16 @@ void Bindings::bind_people() {
     const std::int64_t seconds = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
     set(Var::now,
         Value::timestamp({seconds, static_cast<std::int32_t>((ms - seconds * 1000) * 1'000'000)}));
+}
+
+Value Bindings::user_roles() {
+    if (!call_.are_roles_known)
+        return Value::error(cel::Fault::invalid_argument,
+                            "nobody vouches for the person the agent names");
+    Value* roles = parts_.arena.make_array<Value>(call_.user_roles.size());
+    for (std::size_t i = 0; i < call_.user_roles.size(); ++i)
+        new (roles + i) Value(Value::string(call_.user_roles[i]));
+    return Value::list({roles, call_.user_roles.size()});
 }
 
 void Bindings::bind_subject() {
@@ -170,23 +195,21 @@ void Bindings::bind_cost(const StateView& state) {
     set(Var::tokens_task, state.tokens.task);
     set(Var::tokens_session, state.tokens.session);
     set(Var::tokens_day, state.tokens.day);
-    double estimate = call_.claims.cost.value_or(0);
+    cost_estimate_ = estimate_cost();
+    parts_.slots[static_cast<std::size_t>(Var::cost_estimate)] =
+        cost_estimate_ ? Value::real(cost_estimate_->highest)
+                       : Value::error(cel::Fault::invalid_argument, "the tool's cost has no value");
+}
+
+std::optional<CostEstimate> Bindings::estimate_cost() {
+    CostEstimate estimate;
     if (entry_.cost) {
-        const Value said = run(*entry_.cost);
-        if (!said.is_numeric()) {
-            cost_estimate_.reset();
-            parts_.slots[static_cast<std::size_t>(Var::cost_estimate)] =
-                Value::error(cel::Fault::invalid_argument, "the tool's cost has no value");
-            return;
-        }
-        const double operators = said.kind() == cel::Kind::real ? said.as_real()
-                                 : said.kind() == cel::Kind::integer
-                                     ? static_cast<double>(said.as_integer())
-                                     : static_cast<double>(said.as_unsigned());
-        estimate = std::max(estimate, operators);
+        const std::optional<double> operators = finite_number(run(*entry_.cost));
+        if (!operators) return std::nullopt;
+        estimate.operators = std::max(0.0, *operators);
     }
-    cost_estimate_ = estimate;
-    set(Var::cost_estimate, estimate);
+    estimate.highest = std::max(estimate.operators, call_.claims.cost.value_or(0));
+    return estimate;
 }
 
 void Bindings::make_ready(const Condition& condition) {

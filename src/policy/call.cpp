@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_fields.h"
+#include "core/stored_json.h"
 
 namespace holdpoint::policy {
 namespace {
@@ -63,7 +64,7 @@ std::optional<double> confidence_in(const value& risk, const value& metadata) {
 
 Result<value> parsed(const core::JsonText& text) {
     if (text.is_null()) return value();
-    return json::parse(text.text);
+    return core::parse_stored(text.text);
 }
 
 std::string text_or(Fields& fields, std::string_view name, std::string_view absent) {
@@ -240,6 +241,7 @@ Result<Call> make_call(const core::Proposal& proposal, const Caller& caller) {
     call.agent_depth = caller.depth;
     call.user = proposal.user;
     call.user_roles = caller.user_roles;
+    call.are_roles_known = caller.are_roles_known;
     call.session = proposal.session;
     call.task = proposal.task;
     call.task_steps = caller.task_steps;

@@ -35,8 +35,9 @@ struct Call {
 
     std::string agent, agent_role, agent_parent;
     int agent_depth = 0;
-    std::string user;
+    std::string user;  ///< as the agent states it
     std::vector<std::string> user_roles;
+    bool are_roles_known = true;  ///< false: whoever asks for the roles finds an error
     std::string session;
     std::string task;
     int task_steps = 0;
@@ -52,6 +53,7 @@ struct Caller {
     std::string parent = {};
     int depth = 0;
     std::vector<std::string> user_roles = {};  ///< of the person the agent works for
+    bool are_roles_known = true;               ///< false where nobody vouches for that person
     int task_steps = 0;
     Timestamp now = {};
 };

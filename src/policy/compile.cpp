@@ -38,6 +38,10 @@ class Compiler {
             if (Result<void> ok = (this->*part)(); !ok) return ok;
         }
         if (Result<void> ok = index(policy_, conditions_); !ok) return ok;
+        policy_.counts_costs =
+            policy_.reads_spent || std::ranges::any_of(file().gates, [](const Gate& gate) {
+                return gate.type == GateType::budget_based;
+            });
         lint(policy_);
         return {};
     }
@@ -173,6 +177,7 @@ class Compiler {
                                                       "`{}`",
                                                       gate.name, gate.callable));
                 compiled.callable = found->second;
+                policy_.reads_spent = true;
             }
             compiled.is_hard =
                 gate.type == GateType::final_response || gate.type == GateType::plan_approval ||

@@ -99,6 +99,9 @@ Result<Condition> Conditions::compile(const Expression& expression, std::string_
     for (const cel::Program::Read& read : program->reads()) {
         if (read.slot == static_cast<cel::Slot>(Var::shell_commands))
             policy_.reads_shell_commands = true;
+        if (read.slot >= static_cast<cel::Slot>(Var::cost_task) &&
+            read.slot <= static_cast<cel::Slot>(Var::tokens_day))
+            policy_.reads_spent = true;
     }
     std::vector<std::uint16_t> vars = vars_of(*program);
     return Condition{std::move(*program), std::move(vars)};

@@ -33,6 +33,42 @@ Verdict look_and_judge(const Policy& policy, const Call& call, const StateView& 
     return judge(policy, entry, call, state, parts, recorder);
 }
 
+/// Nothing where the counter has no key or amount for this call: whatever reads it then finds that
+/// it was not loaded, which is an error.
+std::optional<CounterNeed> counter_need(const Policy& policy, std::uint32_t index, bool is_counted,
+                                        Bindings& bindings) {
+    const Counter& counter = policy.file.counters[index];
+    CounterNeed need{index, counter.name, "", counter.window_ms, is_counted ? 1.0 : 0.0};
+    const CompiledCounter& compiled = policy.counters[index];
+    if (compiled.key) {
+        const cel::Value key = bindings.run(*compiled.key);
+        if (key.kind() != cel::Kind::string) return std::nullopt;
+        need.key = key.as_text();
+    }
+    if (compiled.add && is_counted) {
+        const std::optional<double> amount = finite_number(bindings.run(*compiled.add));
+        if (!amount) return std::nullopt;
+        need.add = *amount;
+    }
+    return need;
+}
+
+void add_counter_needs(const Policy& policy, const Entry& entry, const Call& call,
+                       Bindings& bindings, std::vector<CounterNeed>& out) {
+    const auto add = [&](std::uint32_t index, bool is_counted) {
+        if (std::optional<CounterNeed> need = counter_need(policy, index, is_counted, bindings))
+            out.push_back(std::move(*need));
+    };
+    const auto is_counted = [&](std::uint32_t index) {
+        return std::ranges::find(entry.counters, index) != entry.counters.end() &&
+               (!entry.must_check_names || is_named(policy.file.counters[index].on, call.tool));
+    };
+    for (const std::uint32_t index : entry.counters)
+        if (is_counted(index)) add(index, true);
+    for (const std::uint32_t index : entry.read_counters)
+        if (!is_counted(index)) add(index, false);
+}
+
 }  // namespace
 
 Workspace::Workspace() : parts_(std::make_unique<Parts>()) {}
@@ -56,36 +92,21 @@ Verdict evaluate(const Policy& policy, const Call& call, const StateView& state,
 Needs needs(const Policy& policy, const Call& call, Workspace& workspace) {
     Needs out;
     const Entry& entry = policy.entry_of(call);
-    out.wants_costs = std::any_of(entry.gates.begin(), entry.gates.end(), [&](std::uint32_t gate) {
-        return policy.file.gates[gate].type == GateType::budget_based;
-    });
+    out.wants_costs =
+        policy.reads_spent || std::ranges::any_of(entry.gates, [&](std::uint32_t gate) {
+            return policy.file.gates[gate].type == GateType::budget_based;
+        });
     out.wants_grants = policy.file.grants.has_value() && call.event == Event::tool_call;
     out.trust_key = trust_key(policy, call);
-    if (entry.counters.empty()) return out;
+    const bool has_cost = policy.counts_costs && (entry.cost || call.claims.cost);
+    if (entry.counters.empty() && entry.read_counters.empty() && !has_cost) return out;
     if (entry.tool && entry.tool->args && check_args(*entry.tool->args, call.args)) return out;
     Bindings bindings(policy, entry, call, workspace.parts());
     bindings.bind({});
-    for (const std::uint32_t index : entry.counters) {
-        const Counter& counter = policy.file.counters[index];
-        if (entry.must_check_names && !is_named(counter.on, call.tool)) continue;
-        CounterNeed need{index, counter.name, "", counter.window_ms, 1};
-        const CompiledCounter& compiled = policy.counters[index];
-        if (compiled.key) {
-            const cel::Value key = bindings.run(*compiled.key);
-            if (key.kind() != cel::Kind::string) continue;
-            need.key = key.as_text();
-        }
-        if (compiled.add) {
-            const cel::Value amount = bindings.run(*compiled.add);
-            if (amount.kind() == cel::Kind::real)
-                need.add = amount.as_real();
-            else if (amount.kind() == cel::Kind::integer)
-                need.add = static_cast<double>(amount.as_integer());
-            else
-                continue;
-        }
-        out.counters.push_back(std::move(need));
-    }
+    // An estimate that fails holds the call where it matters; the agent's own still counts.
+    if (has_cost)
+        out.cost = bindings.cost_estimate().value_or(CostEstimate{0, call.claims.cost.value_or(0)});
+    add_counter_needs(policy, entry, call, bindings, out.counters);
     return out;
 }
 

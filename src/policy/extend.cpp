@@ -196,8 +196,9 @@ Result<PolicyFile> read_parent_of(const PolicyFile& child, const ParentReader& r
     if (preset.empty()) {
         if (!read_parent)
             return yaml::error_at(child.extends_mark,
-                                  fmt::format("`{}` is no preset; those are minimal, standard, "
-                                              "strict and paranoid",
+                                  fmt::format("`{}` is no preset (those are minimal, standard, "
+                                              "strict and paranoid), and here no other file can be "
+                                              "read; put what it says into this text",
                                               child.extends));
         text = read_parent(child.extends);
         if (!text) return text.error();

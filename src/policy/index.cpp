@@ -31,6 +31,11 @@ class Indexer {
         if (Result<void> ok = add_facts(); !ok) return ok;
         for (auto& [name, entry] : policy_.tools) finish(entry);
         finish(policy_.unknown);
+        if (!file().counters.empty()) {
+            for (auto& [name, entry] : policy_.tools) add_read_counters(entry);
+            add_read_counters(policy_.unknown);
+            for (Entry& entry : policy_.events) add_read_counters(entry);
+        }
         std::sort(policy_.skeletons.begin(), policy_.skeletons.end());
         return {};
     }
@@ -244,6 +249,55 @@ class Indexer {
         entry.is_plain = entry.tool && has_nothing && is_level_fixed &&
                          policy_.decision == Effect::allow &&
                          policy_.auto_risk_max.covers(entry.base_risk);
+    }
+
+    /// Calls `take(slot)` for everything that the condition reads, also through vars.
+    template <class Take>
+    void each_read(const Condition& condition, Take take) const {
+        for (const cel::Program::Read& read : condition.program.reads()) take(read.slot);
+        for (const std::uint16_t var : condition.vars) {
+            for (const cel::Program::Read& read : policy_.vars[var].program.reads())
+                take(read.slot);
+        }
+    }
+
+    /// Whether a counter's key can be told from a call of a tool that the counter is not on: the
+    /// arguments of one tool mean nothing in another's.
+    bool has_common_key(const CompiledCounter& counter) const {
+        bool is_common = true;
+        if (counter.key)
+            each_read(*counter.key, [&](cel::Slot slot) {
+                const bool is_args =
+                    slot == static_cast<cel::Slot>(Var::args) || slot >= policy_.arg_slot;
+                is_common = is_common && !is_args;
+            });
+        return is_common;
+    }
+
+    void add_read_counters(Entry& entry) {
+        std::vector<bool> is_read(file().counters.size(), false);
+        const auto look = [&](const std::optional<Condition>& condition) {
+            if (!condition) return;
+            each_read(*condition, [&](cel::Slot slot) {
+                if (slot >= policy_.counter_slot && slot < policy_.var_slot)
+                    is_read[slot - policy_.counter_slot] = true;
+            });
+        };
+        for (const Indices* rules : {&entry.deny, &entry.require, &entry.allow}) {
+            for (const std::uint32_t index : *rules) {
+                look(policy_.rules[index].when);
+                look(policy_.rules[index].unless);
+            }
+        }
+        for (const Indices* gates : {&entry.gates, &entry.claim_gates}) {
+            for (const std::uint32_t index : *gates) look(policy_.gates[index].when);
+        }
+        for (const std::uint32_t index : entry.risk_rules) look(policy_.risk_rules[index].when);
+        look(entry.requires_approval);
+        look(entry.cost);
+        for (std::uint32_t i = 0; i < is_read.size(); ++i) {
+            if (is_read[i] && has_common_key(policy_.counters[i])) entry.read_counters.push_back(i);
+        }
     }
 
     Policy& policy_;

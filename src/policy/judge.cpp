@@ -262,7 +262,7 @@ class Judge {
     }
 
     Match3 stands_in_the_way(const Gate& gate, const CompiledGate& compiled, std::uint32_t index) {
-        const Match3 limit = passes_limit(gate);
+        const Match3 limit = passes_limit(gate, call_, state_, bindings_.cost_estimate());
         if (limit == Match3::no) return limit;
         const Match3 custom = ask_callable(compiled);
         if (custom == Match3::no) return custom;
@@ -272,37 +272,6 @@ class Judge {
         const bool is_error =
             limit == Match3::error || custom == Match3::error || when == Match3::error;
         return is_error ? Match3::error : Match3::yes;
-    }
-
-    /// Whether a threshold is passed; yes for gates that have none. Written so that a value which
-    /// is no number passes every threshold.
-    Match3 passes_limit(const Gate& gate) const {
-        if (gate.type == GateType::threshold_based) {
-            if (!call_.confidence) return Match3::no;
-            return !(*call_.confidence >= *gate.confidence_below) ? Match3::yes : Match3::no;
-        }
-        if (gate.type != GateType::budget_based) return Match3::yes;
-        if (gate.tokens_above && !(spent(state_.tokens, gate.window) <= *gate.tokens_above))
-            return Match3::yes;
-        if (!gate.cost_above) return Match3::no;
-        const std::optional<double> estimate = bindings_.cost_estimate();
-        if (!estimate) return Match3::error;
-        return !(spent(state_.cost, gate.window) + *estimate <= *gate.cost_above) ? Match3::yes
-                                                                                  : Match3::no;
-    }
-
-    static double spent(const Spent& spent, Window window) {
-        switch (window) {
-            case Window::call:
-                return 0;
-            case Window::task:
-                return spent.task;
-            case Window::session:
-                return spent.session;
-            case Window::day:
-                break;
-        }
-        return spent.day;
     }
 
     Match3 ask_callable(const CompiledGate& compiled) const {

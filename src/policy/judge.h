@@ -40,6 +40,14 @@ struct Recorder {
     std::size_t opaque_position = 0;
 };
 
+/// A number that can be compared and added up; nothing for other kinds, NaN and infinity.
+std::optional<double> finite_number(const cel::Value& value);
+
+/// Whether the call is beyond the gate's threshold of confidence, cost or tokens; yes for gates
+/// that have none, an error where the cost cannot be told.
+Match3 passes_limit(const Gate& gate, const Call& call, const StateView& state,
+                    const std::optional<CostEstimate>& estimate);
+
 /// The values that conditions see, put into their slots.
 class Bindings {
   public:
@@ -58,25 +66,26 @@ class Bindings {
 
     /// The tool's shell command, or null.
     const ShellLine* line() const { return has_line_ ? &parts_.line : nullptr; }
-    /// The higher of what the operator and the agent say; nothing if the operator's expression
-    /// fails.
-    std::optional<double> cost_estimate() const { return cost_estimate_; }
+    /// Nothing if the operator's expression fails.
+    std::optional<CostEstimate> cost_estimate() const { return cost_estimate_; }
 
   private:
     void make_ready(const Condition& condition);
     void bind_tool();
     void bind_subject();
     void bind_people();
+    cel::Value user_roles();
     void bind_shell();
     void bind_cost(const StateView& state);
     void bind_counters(const StateView& state);
+    std::optional<CostEstimate> estimate_cost();
 
     const Policy& policy_;
     const Entry& entry_;
     const Call& call_;
     Workspace::Parts& parts_;
     bool has_line_ = false;
-    std::optional<double> cost_estimate_ = 0;
+    std::optional<CostEstimate> cost_estimate_ = CostEstimate{};
 };
 
 /// The whole judgement of a call by the entry of its tool. With a recorder nothing is left out

@@ -73,8 +73,10 @@ struct Entry {
     std::optional<Condition> cost, requires_approval;
     Indices deny, require, allow;  ///< rules, in file order
     Indices gates;
-    Indices claim_gates;  ///< apply only where the agent itself calls it destructive or open
-    Indices counters, risk_rules;
+    Indices claim_gates;    ///< apply only where the agent itself calls it destructive or open
+    Indices counters;       ///< that this tool adds to
+    Indices read_counters;  ///< that only its conditions look at; see CounterNeed
+    Indices risk_rules;
     Indices require_patterns, allow_patterns;
     RiskLevel base_risk = RiskLevel::low;
     std::uint32_t base_factors = 0;  ///< see risk.h
@@ -126,6 +128,8 @@ struct Policy {
     int all_tools_gate = no_gate;  ///< stands for the default decision and unknown tools
 
     bool reads_shell_commands = false;
+    bool reads_spent = false;   ///< a condition or a callable may look at what was spent so far
+    bool counts_costs = false;  ///< so does a condition, a callable or a budget
     std::size_t slot_count = 0;
     std::size_t counter_slot = 0;  ///< the first of the counters
     std::size_t var_slot = 0;      ///< the first of the vars

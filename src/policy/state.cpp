@@ -164,6 +164,15 @@ void add(SlidingSum& sum, std::int64_t window_ms, Timestamp now, double amount) 
     if (amount > 0) sum.running += amount;
 }
 
+void take_back(SlidingSum& sum, std::int64_t window_ms, Timestamp added_at, Timestamp now,
+               double amount) {
+    sum = advanced(sum, window_ms, now);
+    const std::int64_t bucket = added_at.ms / window_ms;
+    if (!(amount > 0) || bucket > sum.bucket || bucket < sum.bucket - 1) return;
+    double& part = bucket == sum.bucket ? sum.running : sum.older;
+    part = std::max(0.0, part - amount);
+}
+
 bool covers(const Grant& grant, const Policy& policy, const Call& call, core::RiskLevel risk) {
     if (!policy.file.grants || !policy.file.grants->risk_max.covers(risk)) return false;
     if (grant.is_revoked || call.now >= grant.expires_at) return false;

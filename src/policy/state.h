@@ -33,6 +33,10 @@ struct SlidingSum {
 double read(const SlidingSum& sum, std::int64_t window_ms, Timestamp now);
 /// Less than nothing is added as nothing: a negative amount must not make room for another.
 void add(SlidingSum& sum, std::int64_t window_ms, Timestamp now, double amount);
+/// Takes back part of what was added at `added_at`. What has left the window by then is gone
+/// already, and what others added stays.
+void take_back(SlidingSum& sum, std::int64_t window_ms, Timestamp added_at, Timestamp now,
+               double amount);
 
 /// What was spent so far, in whatever unit the operator counts.
 struct Spent {
@@ -149,13 +153,19 @@ struct CounterNeed {
     std::string name;
     std::string key;
     std::int64_t window_ms = 0;
-    double add = 0;  ///< what this call counts for, once it is released
+    double add = 0;  ///< what this call counts for, once it is released; 0 where it is only read
+};
+
+/// What a call is estimated to cost.
+struct CostEstimate {
+    double operators = 0;  ///< by the policy file; no word of an agent goes below it
+    double highest = 0;    ///< that, or the agent's own estimate where it is higher
 };
 
 /// What to load before evaluate(), and what to count afterwards: when the call is released, at
-/// once or by people, each counter grows by its `add`.
+/// once or by people, each counter grows by its `add` and each budget by the estimate.
 struct Needs {
-    double cost = 0;  ///< what this call is estimated to cost, once it is released
+    CostEstimate cost;  ///< nothing where no part of the policy looks at costs
     std::vector<CounterNeed> counters;
     bool wants_costs = false;
     bool wants_grants = false;

@@ -48,6 +48,24 @@ TEST(SlidingSum, a_clock_that_goes_back_loses_nothing) {
     EXPECT_EQ(read(sum, hour, noon), 2);
 }
 
+TEST(SlidingSum, what_is_taken_back_leaves_what_others_added) {
+    SlidingSum sum;
+    add(sum, hour, noon, 10);
+    add(sum, hour, noon + 1, 5);
+    take_back(sum, hour, noon, noon + 2, 4);
+    EXPECT_EQ(read(sum, hour, noon + 2), 11);
+    add(sum, hour, noon + (hour - 1), 1);
+    take_back(sum, hour, noon, noon + hour, 2);
+    EXPECT_EQ(read(sum, hour, noon + hour), 10) << "from the bucket it stands in";
+    take_back(sum, hour, noon + hour, noon + hour, 1000);
+    EXPECT_EQ(read(sum, hour, noon + hour), 10) << "nothing was added in this one";
+    take_back(sum, hour, noon, noon + hour, -5);
+    EXPECT_EQ(read(sum, hour, noon + hour), 10);
+    add(sum, hour, noon + 3 * hour, 7);
+    take_back(sum, hour, noon, noon + 3 * hour, 7);
+    EXPECT_EQ(read(sum, hour, noon + 3 * hour), 7) << "what left the window cannot be returned";
+}
+
 constexpr std::string_view refunds = R"~(
 extends: standard
 tools:
@@ -90,6 +108,106 @@ TEST(Needs, name_the_counters_of_this_call_with_key_and_amount) {
     EXPECT_TRUE(needed.wants_grants);
     EXPECT_TRUE(needs(*policy, call_of(*policy, R"({"tool":"note","args":{"text":"x"}})"))
                     .counters.empty());
+}
+
+constexpr std::string_view priced = R"~(
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  render: {read_only: true, risk: low, args: {pages: integer, "parts?": integer}, cost: args.pages * 2}
+  split: {read_only: true, risk: low, args: {a: number, b: number}, cost: args.a / args.b}
+  note: {read_only: true, risk: low}
+gates: {money: {type: budget_based, tools: [render, split], cost_above: 10.0, window: session}}
+)~";
+
+CostEstimate cost_of(const Policy& policy, std::string_view call) {
+    return needs(policy, call_of(policy, call)).cost;
+}
+
+TEST(Needs, G7_G11_the_cost_is_the_operators_and_an_agent_can_only_raise_it) {
+    const auto policy = policy_of(priced);
+    EXPECT_EQ(cost_of(*policy, R"({"tool":"render","args":{"pages":3}})").highest, 6);
+    const auto claimed = [&](std::string_view estimate) {
+        return cost_of(*policy,
+                       R"({"tool":"render","args":{"pages":3},"context":{"cost":{"estimate":)" +
+                           std::string(estimate) + "}}}");
+    };
+    EXPECT_EQ(claimed("0").highest, 6);
+    EXPECT_EQ(claimed("9").highest, 9);
+    EXPECT_EQ(claimed("9").operators, 6);
+    EXPECT_EQ(cost_of(*policy, R"({"tool":"note","context":{"cost":{"estimate":4}}})").highest, 4)
+        << "the gate is for other tools, the budget is one";
+    const auto careless = policy_of("tools: {render: {cost: 5}}");
+    EXPECT_EQ(cost_of(*careless, R"({"tool":"render"})").highest, 0) << "nobody asks for costs";
+}
+
+TEST(Needs, G7_X6_a_cost_that_is_no_number_holds_and_does_not_count_as_nothing) {
+    const auto policy = policy_of(priced);
+    for (const std::string_view args : {R"({"a":0,"b":0})", R"({"a":1,"b":0})"}) {
+        const std::string call = R"({"tool":"split","args":)" + std::string(args) + "}";
+        const Verdict verdict = judge(*policy, call);
+        EXPECT_EQ(verdict.kind, core::VerdictKind::hold) << args;
+        EXPECT_TRUE(verdict.decisive.is_error) << args;
+        EXPECT_EQ(cost_of(*policy, call).highest, 0) << args;
+    }
+    EXPECT_EQ(kind(*policy, R"({"tool":"split","args":{"a":-100,"b":1}})"), "allow");
+    EXPECT_EQ(cost_of(*policy, R"({"tool":"split","args":{"a":-100,"b":1}})").highest, 0)
+        << "less than nothing makes no room";
+}
+
+TEST(Needs, G7_costs_are_loaded_for_whatever_reads_them) {
+    const auto needs_of = [](std::string_view text) {
+        const auto policy = policy_of(text);
+        return needs(*policy, call_of(*policy, R"({"tool":"t"})")).wants_costs;
+    };
+    EXPECT_FALSE(needs_of("tools: {t: {}}"));
+    EXPECT_TRUE(needs_of("tools: {t: {}}\ngates: {g: {type: budget_based, cost_above: 1}}"));
+    EXPECT_TRUE(
+        needs_of("tools: {t: {}}\nrules: [{id: r, tools: [t], when: cost.session > 5.0, "
+                 "then: require}]"));
+    EXPECT_TRUE(
+        needs_of("tools: {t: {}}\nvars: {much: tokens.day > 5.0}\nrules: [{id: r, tools: "
+                 "[t], when: vars.much, then: require}]"));
+}
+
+TEST(Counters, an_amount_that_is_no_number_is_not_counted_as_nothing) {
+    const auto policy = policy_of(R"~(
+defaults: {decision: allow}
+tools: {t: {read_only: true, risk: low, args: {a: number, b: number}}}
+counters: {sum: {on: t, add: args.a / args.b, window: 1h}}
+rules: [{id: r, tools: [t], when: counters.sum > 5.0, then: require}]
+)~");
+    const Call call = call_of(*policy, R"({"tool":"t","args":{"a":0,"b":0}})");
+    EXPECT_TRUE(needs(*policy, call).counters.empty());
+    EXPECT_EQ(evaluate(*policy, call, {}).kind, core::VerdictKind::hold);
+}
+
+TEST(Counters, other_tools_see_a_counter_that_they_do_not_add_to) {
+    const auto policy = policy_of(R"~(
+defaults: {decision: allow}
+tools:
+  fail: {read_only: true, risk: low, args: {who: string}}
+  open: {read_only: true, risk: low, args: {door: string}}
+counters:
+  failures: {on: fail, key: agent.id, window: 1h}
+  by_person: {on: fail, key: args.who, window: 1h}
+rules:
+  - {id: enough, tools: [open], when: counters.failures >= 3, then: require}
+  - {id: person, tools: [open], when: "args.door == 'x' && counters.by_person >= 3", then: require}
+)~");
+    const Call open = call_of(*policy, R"({"tool":"open","args":{"door":"d"}})");
+    const Needs needed = needs(*policy, open);
+    ASSERT_EQ(needed.counters.size(), 1u) << "the key of the other is an argument of another tool";
+    EXPECT_EQ(needed.counters[0].name, "failures");
+    EXPECT_EQ(needed.counters[0].key, "a1");
+    EXPECT_EQ(needed.counters[0].add, 0);
+    StateView state;
+    state.counters = {2.0, std::nullopt};
+    EXPECT_EQ(evaluate(*policy, open, state).kind, core::VerdictKind::allow);
+    state.counters = {3.0, std::nullopt};
+    EXPECT_EQ(evaluate(*policy, open, state).kind, core::VerdictKind::hold);
+    const Call fail = call_of(*policy, R"({"tool":"fail","args":{"who":"w"}})");
+    EXPECT_EQ(needs(*policy, fail).counters.size(), 2u);
+    EXPECT_EQ(needs(*policy, fail).counters[0].add, 1);
 }
 
 TEST(Counters, a_counter_that_was_not_loaded_is_an_error_and_holds) {

@@ -94,6 +94,23 @@ std::string plain_sentence(const Policy& policy, const Call& call, const Verdict
     return "it could not be judged";
 }
 
+/// What the operator's own risk rules say about the call.
+void add_risk_rules(const Policy& policy, const Call& call, const StateView& state,
+                    Assessment& out) {
+    const Entry& entry = policy.entry_of(call);
+    Workspace workspace;
+    Bindings bindings(policy, entry, call, workspace.parts());
+    bindings.bind(state);
+    for (const std::uint32_t index : entry.risk_rules) {
+        const RiskRule& rule = policy.file.risk[index];
+        if (entry.must_check_names && !is_named(rule.tools, call.tool)) continue;
+        const auto& when = policy.risk_rules[index].when;
+        if (when && bindings.run(*when).is_false()) continue;
+        out.factors.push_back(rule.factor);
+        if (!rule.consequence.empty()) out.consequences.push_back(rule.consequence);
+    }
+}
+
 }  // namespace
 
 std::string rule_name(const Policy& policy, const Verdict& verdict) {
@@ -140,17 +157,7 @@ Assessment assessment_of(const Policy& policy, const Call& call, const StateView
                          const Verdict& verdict) {
     const Entry& entry = policy.entry_of(call);
     Assessment out = describe(entry, call, verdict.assessed);
-    Workspace workspace;
-    Bindings bindings(policy, entry, call, workspace.parts());
-    if (!entry.risk_rules.empty()) bindings.bind(state);
-    for (const std::uint32_t index : entry.risk_rules) {
-        const RiskRule& rule = policy.file.risk[index];
-        if (entry.must_check_names && !is_named(rule.tools, call.tool)) continue;
-        const auto& when = policy.risk_rules[index].when;
-        if (when && bindings.run(*when).is_false()) continue;
-        out.factors.push_back(rule.factor);
-        if (!rule.consequence.empty()) out.consequences.push_back(rule.consequence);
-    }
+    if (!entry.risk_rules.empty()) add_risk_rules(policy, call, state, out);
     for (const Extensions::Assessor& assessor : policy.extensions.assessors) {
         // Code that is not ours; the level was settled by evaluate(), here only words are added.
         try {

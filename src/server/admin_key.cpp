@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,24 @@ Result<void> prepare_data_directory(const std::string& path) {
         return Error{ErrorCode::unavailable, fmt::format("`{}` is not a directory", path)};
     if (access(path.c_str(), R_OK | W_OK | X_OK) != 0)
         return cannot("use the data directory", path);
+    struct stat status{};
+    // The files in it are private, but whoever may write to the directory can put others there.
+    if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        spdlog::warn("others may write to the data directory `{}`; chmod 700 keeps them out", path);
     return {};
+}
+
+Result<void> check_store_is_there(const std::string& store, const std::string& admin_key) {
+    std::error_code failed;
+    const auto has_bytes = [&](const std::string& path) {
+        const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
+        return !failed && bytes > 0;
+    };
+    if (has_bytes(store) || has_bytes(store + "-wal") || !has_bytes(admin_key)) return {};
+    return Error{ErrorCode::unavailable,
+                 fmt::format("`{}` is missing or empty, but `{}` shows that there was one; restore "
+                             "the last backup, or remove the key to begin with nothing",
+                             store, admin_key)};
 }
 
 Result<void> write_admin_key(const std::string& path, const std::string& key) {

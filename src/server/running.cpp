@@ -99,6 +99,10 @@ Result<Started> Running::start() {
     raise_descriptor_limit();
     std::signal(SIGPIPE, SIG_IGN);
     if (Result<void> ok = prepare_data_directory(config_.data); !ok) return ok.error();
+    if (Result<void> ok =
+            check_store_is_there(config_.data + "/holdpoint.db", config_.data + "/admin.key");
+        !ok)
+        return ok.error();
     if (Result<void> ok = open_store(); !ok) return ok.error();
     if (Result<void> ok = start_clock(); !ok) return ok.error();
     if (Result<void> ok = load_policy(); !ok) return ok.error();

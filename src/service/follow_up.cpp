@@ -45,10 +45,14 @@ Result<Decided> extend(store::Transaction& tx, const policy::Policy& policy, con
 Result<Decided> report(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
                        const core::Report& report, const Usage& usage, const core::Actor& agent,
                        Timestamp now) {
-    Result<Decided> reported = change(
-        tx, policy, id, agent, now,
-        [&](const core::Request& request) { return core::report(request, report, agent, now); });
-    if (!reported || reported->refusal) return reported;
+    bool is_first = false;
+    Result<Decided> reported =
+        change(tx, policy, id, agent, now, [&](const core::Request& request) {
+            is_first = !request.report;
+            return core::report(request, report, agent, now);
+        });
+    // The same report again is an answer that got lost, not a second expense.
+    if (!reported || reported->refusal || !is_first) return reported;
     if (Result<void> ok = count_usage(tx, *reported->request, usage, now); !ok) return ok.error();
     return reported;
 }

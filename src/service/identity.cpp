@@ -187,6 +187,16 @@ Result<Authenticated> authenticate_session(Transaction& tx, const std::string& t
     return Authenticated{std::move(**principal), (*session)->expires_at, (*session)->csrf};
 }
 
+Result<Authenticated> open_session(Transaction& tx, const store::Session& session,
+                                   const std::string& password_hash) {
+    Result<std::optional<Principal>> principal = tx.find_principal(session.principal);
+    if (!principal) return principal.error();
+    if (!*principal || (*principal)->is_disabled || (*principal)->password_hash != password_hash)
+        return bad_credential();
+    if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
+    return Authenticated{std::move(**principal), session.expires_at, session.csrf};
+}
+
 Result<Authenticated> redeem_link(Transaction& tx, const std::string& link_hash,
                                   store::Session session, Timestamp now) {
     const Result<std::optional<store::Session>> link = tx.find_session(link_hash);

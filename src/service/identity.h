@@ -62,6 +62,11 @@ Result<Authenticated> authenticate_key(store::Transaction& tx, const std::string
 Result<Authenticated> authenticate_session(store::Transaction& tx, const std::string& token_hash,
                                            Timestamp now);
 
+/// Opens a session for whoever has just proved to know the password behind `password_hash`.
+/// Checking it takes a while; unauthenticated if it was changed, or the person disabled, meanwhile.
+Result<Authenticated> open_session(store::Transaction& tx, const store::Session& session,
+                                   const std::string& password_hash);
+
 /// Trades a one-time link for a session, once.
 Result<Authenticated> redeem_link(store::Transaction& tx, const std::string& link_hash,
                                   store::Session session, Timestamp now);

@@ -222,6 +222,30 @@ TEST_F(Identity, sessions_end_with_time_a_new_password_and_disabling) {
     EXPECT_FALSE(session('t')) << "disabling ended it for good";
 }
 
+TEST_F(Identity, X1_a_password_that_changes_while_it_is_checked_opens_no_session) {
+    add_person("ann");
+    const auto set = [&](const std::string& hash) {
+        ASSERT_TRUE(run([&](store::Transaction& tx) { return set_password(tx, "ann", hash); }));
+    };
+    const auto open = [&](char token, const std::string& hash) {
+        store::Session opened;
+        opened.hash = std::string(32, token);
+        opened.principal = id_of("ann");
+        opened.created_at = start;
+        opened.expires_at = start + 60 * minute;
+        return run([&](store::Transaction& tx) { return open_session(tx, opened, hash); });
+    };
+    set("old");
+    EXPECT_TRUE(open('s', "old"));
+    set("new");
+    const Result<Authenticated> late = open('t', "old");
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code, ErrorCode::unauthenticated);
+    EXPECT_FALSE(session('t'));
+    ASSERT_TRUE(run([&](store::Transaction& tx) { return set_disabled(tx, "ann", true); }));
+    EXPECT_FALSE(open('u', "new"));
+}
+
 TEST_F(Identity, keys_are_listed_with_whom_they_belong_to) {
     ASSERT_TRUE(issue(Role::agent, "bot", 'a'));
     ASSERT_TRUE(issue(Role::approver, "ann", 'b'));

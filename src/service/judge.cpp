@@ -15,6 +15,7 @@ constexpr std::int64_t life_ms = 400 * day_ms;
 // Names that no counter of a file can have.
 constexpr const char* cost_name = "$cost.";
 constexpr const char* tokens_name = "$tokens.";
+constexpr const char* reserved_name = "$reserved";
 
 /// Whether asking is remembered: an agent that only asks has not used the tool.
 enum class Trace { leave, none };
@@ -27,7 +28,8 @@ struct Budget {
     double policy::Spent::* part;
 };
 
-/// Names are the agent's own: what one agent calls a task says nothing about another's.
+/// Names are the agent's own: what one agent calls a task says nothing about another's. The widest
+/// span comes first.
 std::vector<Budget> budgets_of(const PrincipalId& agent, const std::string& session,
                                const std::string& task) {
     const std::string owner = agent.text();
@@ -47,6 +49,12 @@ Result<policy::Spent> load_spent(store::Transaction& tx, const char* name,
         if (!sum) return sum.error();
         spent.*budget.part = policy::read(*sum, budget.window_ms, now);
     }
+    // Who names no session or task has not spent nothing in it: the wider span counts instead.
+    const auto is_named = [&](double policy::Spent::* part) {
+        return std::ranges::any_of(budgets, [&](const Budget& one) { return one.part == part; });
+    };
+    if (!is_named(&policy::Spent::session)) spent.session = spent.day;
+    if (!is_named(&policy::Spent::task)) spent.task = spent.session;
     return spent;
 }
 
@@ -69,26 +77,72 @@ Result<void> spend(store::Transaction& tx, const char* name, const std::vector<B
     return {};
 }
 
-Result<void> count(store::Transaction& tx, const policy::Needs& needs,
-                   const std::vector<Budget>& budgets, Timestamp now) {
+/// What a release takes from the budgets before anybody knows what it really costs.
+struct Reservation {
+    policy::CostEstimate estimate;
+    Timestamp at;
+};
+
+/// Kept in the form of a sum: by name and key, and forgotten by age like the budgets themselves.
+Result<void> save_reservation(store::Transaction& tx, const RequestId& id,
+                              const Reservation& reservation) {
+    policy::SlidingSum sum;
+    sum.running = reservation.estimate.highest;
+    sum.older = reservation.estimate.operators;
+    sum.running_until = reservation.at;
+    return tx.save_sum(reserved_name, id.text(), sum);
+}
+
+Result<Reservation> load_reservation(store::Transaction& tx, const RequestId& id) {
+    const Result<policy::SlidingSum> sum = tx.sum(reserved_name, id.text());
+    if (!sum) return sum.error();
+    return Reservation{{sum->older, sum->running}, sum->running_until};
+}
+
+Result<void> return_cost(store::Transaction& tx, const std::vector<Budget>& budgets, double amount,
+                         Timestamp reserved_at, Timestamp now) {
+    for (const Budget& budget : budgets) {
+        const std::string name = std::string(cost_name) + budget.span;
+        Result<policy::SlidingSum> sum = tx.sum(name, budget.key);
+        if (!sum) return sum.error();
+        policy::take_back(*sum, budget.window_ms, reserved_at, now, amount);
+        if (Result<void> ok = tx.save_sum(name, budget.key, *sum); !ok) return ok;
+    }
+    return {};
+}
+
+Result<void> count(store::Transaction& tx, const policy::Needs& needs, const core::Request& request,
+                   Timestamp now) {
     for (const policy::CounterNeed& need : needs.counters)
         if (Result<void> ok = grow(tx, need.name, need.key, need.window_ms, need.add, now); !ok)
             return ok;
-    return spend(tx, cost_name, budgets, needs.cost, now);
+    if (needs.cost.highest <= 0) return {};
+    const std::vector<Budget> budgets = budgets_of(request.agent_id, request.session, request.task);
+    if (Result<void> ok = spend(tx, cost_name, budgets, needs.cost.highest, now); !ok) return ok;
+    return save_reservation(tx, request.id, {needs.cost, now});
 }
 
-/// Roles of the person the agent works for. The name in the proposal is the agent's word; only
-/// where it names the person responsible for the agent's key does it mean anything.
-Result<std::vector<std::string>> user_roles(store::Transaction& tx, const core::Proposal& proposal,
-                                            const std::string& owner) {
-    std::vector<std::string> roles;
-    if (proposal.user.empty() || proposal.user != owner) return roles;
+/// Puts what it really cost in the place of what was reserved.
+Result<void> replace_estimate(store::Transaction& tx, const core::Request& request, double cost,
+                              Timestamp now) {
+    const std::vector<Budget> budgets = budgets_of(request.agent_id, request.session, request.task);
+    const Result<Reservation> reserved = load_reservation(tx, request.id);
+    if (!reserved) return reserved.error();
+    const double counted = reserved->estimate.highest;
+    const double really = std::max(cost, reserved->estimate.operators);
+    if (really >= counted) return spend(tx, cost_name, budgets, really - counted, now);
+    return return_cost(tx, budgets, counted - really, reserved->at, now);
+}
+
+/// Fills in the roles of the person the agent works for, where they are known.
+Result<void> add_roles(store::Transaction& tx, const std::string& owner, policy::Caller& caller) {
+    if (!caller.are_roles_known || owner.empty()) return {};
     const Result<std::optional<store::Principal>> person = tx.find_principal(owner);
     if (!person) return person.error();
-    if (!*person || (*person)->is_disabled) return roles;
-    roles = (*person)->groups;
-    roles.emplace_back(store::to_string((*person)->role));
-    return roles;
+    if (!*person || (*person)->is_disabled) return {};
+    caller.user_roles = (*person)->groups;
+    caller.user_roles.emplace_back(store::to_string((*person)->role));
+    return {};
 }
 
 Result<policy::StateView> load_state(store::Transaction& tx, const policy::Policy& policy,
@@ -135,7 +189,7 @@ Result<policy::StateView> load_state(store::Transaction& tx, const policy::Polic
     return state;
 }
 
-/// Of the store's thread; it has one at a time.
+/// Each thread has one judgement at a time.
 policy::Workspace& workspace() {
     static thread_local policy::Workspace one;
     return one;
@@ -198,16 +252,23 @@ void demand(core::Requirement& requirement, const core::Requirement& asked) {
     requirement.confirm_required = requirement.confirm_required || asked.confirm_required;
 }
 
-Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
-                             const core::Proposal& proposal, const Proposer& proposer, double draw,
-                             Trace trace, Timestamp now) {
+policy::Caller caller_of(const Proposer& proposer, const core::Proposal& proposal, Timestamp now) {
     policy::Caller caller;
     caller.agent = proposer.agent.name;
     if (!proposer.agent.groups.empty()) caller.role = proposer.agent.groups.front();
     caller.now = now;
-    Result<std::vector<std::string>> roles = user_roles(tx, proposal, proposer.owner);
-    if (!roles) return roles.error();
-    caller.user_roles = std::move(*roles);
+    // Whom a proposal names is the agent's word: roles are known only of the person responsible for
+    // its key, who also counts where it names nobody. Of anybody else they are not known, which is
+    // not the same as none.
+    caller.are_roles_known = proposal.user.empty() || proposal.user == proposer.owner;
+    return caller;
+}
+
+Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
+                             const core::Proposal& proposal, const Proposer& proposer, double draw,
+                             Trace trace, Timestamp now) {
+    policy::Caller caller = caller_of(proposer, proposal, now);
+    if (Result<void> ok = add_roles(tx, proposer.owner, caller); !ok) return ok.error();
     Result<policy::Call> call = policy::make_call(proposal, caller);
     if (!call) return call.error();
 
@@ -252,20 +313,37 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
     return judge_with(tx, policy, proposal, proposer, draw, Trace::leave, now);
 }
 
+std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::Proposal& proposal,
+                                     const Proposer& proposer, double draw, Timestamp now) {
+    const policy::Caller caller = caller_of(proposer, proposal, now);
+    const bool has_roles = caller.are_roles_known && !proposer.owner.empty();
+    // An embedder's own code runs where it always did: inside the transaction, on one thread.
+    const bool has_guests =
+        !policy.extensions.gates.empty() || !policy.extensions.assessors.empty();
+    if (has_roles || has_guests) return std::nullopt;
+    const Result<policy::Call> call = policy::make_call(proposal, caller);
+    if (!call) return std::nullopt;
+    const policy::Needs needs = policy::needs(policy, *call, workspace());
+    const bool needs_store = !needs.counters.empty() || needs.wants_costs || needs.wants_grants ||
+                             !needs.trust_key.empty();
+    if (needs_store) return std::nullopt;
+    policy::StateView state;
+    state.counters.resize(policy.file.counters.size());
+    state.draw = draw;
+    const policy::Verdict verdict = policy::evaluate(policy, *call, state, workspace());
+    return policy::to_core(policy, *call, verdict, proposal);
+}
+
 Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,
                           const core::Proposal& proposal, const Proposer& proposer, Timestamp now) {
     return judge_with(tx, policy, proposal, proposer, 1, Trace::none, now);
 }
 
-Result<void> count_allowed(store::Transaction& tx, Judgement& judgement, const PrincipalId& agent,
-                           Timestamp now) {
-    const policy::Call& call = judgement.call;
-    if (Result<void> ok =
-            count(tx, judgement.needs, budgets_of(agent, call.session, call.task), now);
-        !ok)
-        return ok;
+Result<void> count_allowed(store::Transaction& tx, Judgement& judgement,
+                           const core::Request& request, Timestamp now) {
+    if (Result<void> ok = count(tx, judgement.needs, request, now); !ok) return ok;
     if (!judgement.grant) return {};
-    policy::consume(judgement.grant->grant, call);
+    policy::consume(judgement.grant->grant, judgement.call);
     ++judgement.grant->uses;
     return tx.save_grant(*judgement.grant);
 }
@@ -276,11 +354,8 @@ Result<void> remember_settled(store::Transaction& tx, const policy::Policy& poli
     const Result<policy::Call> call = call_of(request, now);
     if (!call) return call.error();
     if (request.is_released) {
-        const std::vector<Budget> budgets =
-            budgets_of(request.agent_id, request.session, request.task);
-        if (Result<void> ok = count(tx, policy::needs(policy, *call, workspace()), budgets, now);
-            !ok)
-            return ok;
+        const policy::Needs needs = policy::needs(policy, *call, workspace());
+        if (Result<void> ok = count(tx, needs, request, now); !ok) return ok;
     }
     if (request.outcome == core::Outcome::cancelled) return {};
     if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
@@ -291,7 +366,8 @@ Result<void> remember_settled(store::Transaction& tx, const policy::Policy& poli
 Result<void> count_usage(store::Transaction& tx, const core::Request& request, const Usage& usage,
                          Timestamp now) {
     const std::vector<Budget> budgets = budgets_of(request.agent_id, request.session, request.task);
-    if (Result<void> ok = spend(tx, cost_name, budgets, usage.cost, now); !ok) return ok;
+    if (usage.cost)
+        if (Result<void> ok = replace_estimate(tx, request, *usage.cost, now); !ok) return ok;
     return spend(tx, tokens_name, budgets, usage.tokens, now);
 }
 
@@ -304,6 +380,9 @@ Result<void> judge_change(store::Transaction& tx, const policy::Policy& policy,
     proposer.agent.name = request.agent;
     proposer.agent.is_agent = true;
     proposer.owner = request.owner;
+    const Result<std::optional<store::Principal>> agent = tx.find_principal(request.agent_id);
+    if (!agent) return agent.error();
+    if (*agent) proposer.agent.groups = (*agent)->groups;
     // A person looks at it anyway, so nothing is drawn by lot.
     const Result<Judgement> judgement = judge(tx, policy, proposal, proposer, 0, now);
     if (!judgement) return judgement.error();

@@ -8,8 +8,8 @@
 #include "policy/policy.h"
 #include "store/store.h"
 
-/// Where policy meets what is stored. Everything here runs inside the transaction of the use case:
-/// two requests that race for the last unit of a counter or a grant see each other.
+/// Where policy meets what is stored. All but foresee() runs inside the transaction of the use
+/// case: two requests that race for the last unit of a counter or a grant see each other.
 namespace holdpoint::service {
 
 /// Who proposes, as the credential says.
@@ -32,22 +32,30 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
                         const core::Proposal& proposal, const Proposer& proposer, double draw,
                         Timestamp now);
 
-/// The same without leaving a trace, for whoever only asks.
+/// What judge() will say once the agent has used the tool before; nothing where policy looks at
+/// more of what is stored: counters, costs, grants, trust, a person's roles. Needs no transaction,
+/// so it may run on another thread while the store syncs.
+std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::Proposal& proposal,
+                                     const Proposer& proposer, double draw, Timestamp now);
+
+/// judge() without leaving a trace, for whoever only asks.
 Result<Judgement> preview(store::Transaction& tx, const policy::Policy& policy,
                           const core::Proposal& proposal, const Proposer& proposer, Timestamp now);
 
 /// Counts a call that policy lets pass at once: counters, costs, the grant that covers it.
-Result<void> count_allowed(store::Transaction& tx, Judgement& judgement, const PrincipalId& agent,
-                           Timestamp now);
+Result<void> count_allowed(store::Transaction& tx, Judgement& judgement,
+                           const core::Request& request, Timestamp now);
 
 /// What policies remember of a request that was just settled by people or by time: a release
 /// counts; approvals build trust; a rejection ends the grants for the same tool of that agent.
 Result<void> remember_settled(store::Transaction& tx, const policy::Policy& policy,
                               const core::Request& request, Timestamp now);
 
-/// What really was used, as the agent reports it; adds to the budgets of its task, session and day.
+/// What really was used, as the agent reports it, once for each request. The cost replaces the
+/// estimate in the budgets of its task, session and day; below the operator's own estimate it does
+/// not bring them: that would be the agent's word against the policy.
 struct Usage {
-    double cost = 0;
+    std::optional<double> cost = {};  ///< without it the estimate stands
     double tokens = 0;
 };
 Result<void> count_usage(store::Transaction& tx, const core::Request& request, const Usage& usage,

@@ -251,6 +251,197 @@ gates:
     EXPECT_EQ(propose(proposal, start + 3)->outcome, Outcome::allowed) << "another session";
 }
 
+constexpr const char* priced = R"(
+holdpoint: 1
+policy: priced
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  render: {risk: low, read_only: true, args: {pages: integer}, cost: args.pages}
+  note: {risk: low, read_only: true}
+gates:
+  money: {type: budget_based, cost_above: 10.0, window: session}
+)";
+
+core::Proposal render(int pages, const std::string& session = "s-1", double claim = 0) {
+    core::Proposal proposal = core::test::proposal(
+        core::Kind::action,
+        fmt::format(
+            R"({{"arguments":{{"pages":{}}},"estimated_cost":{},"tool":"render","type":"tool_call"}})",
+            pages, claim));
+    proposal.session = session;
+    return proposal;
+}
+
+TEST_F(Policies, G7_the_operators_estimate_fills_the_budget_without_any_report) {
+    load_policy(priced);
+    EXPECT_EQ(propose(render(6))->outcome, Outcome::allowed);
+    const RequestPtr held = propose(render(5));
+    EXPECT_EQ(held->state, State::pending) << "6 + 5 are more than 10";
+    EXPECT_EQ(held->verdict.gate, "money");
+    EXPECT_EQ(propose(render(4))->outcome, Outcome::allowed) << "held is not spent";
+    EXPECT_EQ(propose(render(1))->state, State::pending);
+    ASSERT_FALSE(decide_now(held->id, DecisionKind::approve, person("ann"))->refusal);
+    EXPECT_EQ(propose(render(10, "s-2"))->outcome, Outcome::allowed) << "another session";
+}
+
+TEST_F(Policies, G7_what_people_release_takes_from_the_budget) {
+    load_policy(priced);
+    const RequestPtr held = propose(render(20));
+    ASSERT_EQ(held->state, State::pending);
+    EXPECT_EQ(propose(render(1))->outcome, Outcome::allowed);
+    ASSERT_FALSE(decide_now(held->id, DecisionKind::approve, person("ann"))->refusal);
+    EXPECT_EQ(propose(render(1))->state, State::pending);
+}
+
+TEST_F(Policies, G7_two_requests_in_one_commit_cannot_both_take_the_last_unit) {
+    load_policy(priced);
+    std::vector<Result<Submitted>> answers;
+    const SubmitCall one = call_with({render(6)});
+    const SubmitCall two = call_with({render(6)});
+    for (const SubmitCall* call : {&one, &two})
+        store_->run([this, call](store::Transaction& tx) { return submit(tx, *in_force(), *call); },
+                    [&answers](Result<Submitted> answer) { answers.push_back(std::move(answer)); });
+    ASSERT_TRUE(pump_until([&] { return answers.size() == 2; }));
+    int allowed = 0;
+    for (const Result<Submitted>& answer : answers) {
+        ASSERT_TRUE(answer) << answer.error().message;
+        allowed += answer->requests.front()->outcome == Outcome::allowed;
+    }
+    EXPECT_EQ(allowed, 1);
+
+    SubmitCall batch = call_with({render(6, "s-2"), render(6, "s-2")});
+    batch.batch = BatchId::fresh(start);
+    const Result<Submitted> both = submit_call(batch);
+    ASSERT_TRUE(both) << both.error().message;
+    EXPECT_EQ(both->requests[0]->outcome, Outcome::allowed);
+    EXPECT_EQ(both->requests[1]->state, State::pending);
+}
+
+class Budgets : public Policies {
+  protected:
+    Result<Decided> reports(const RequestPtr& request, Usage usage) {
+        core::Report done;
+        done.is_success = true;
+        return run([&](store::Transaction& tx) {
+            return report(tx, *in_force(), request->id, done, usage, agent(), start + 1);
+        });
+    }
+    /// What is left of the session's ten, found by asking for ever less.
+    int left(const std::string& session) {
+        for (int pages = 20; pages > 0; --pages) {
+            const Result<Judgement> asked = run([&](store::Transaction& tx) {
+                return preview(tx, *in_force(), render(pages, session), {agent(), "olga"},
+                               start + 2);
+            });
+            if (asked->verdict.record.kind == core::VerdictKind::allow) return pages;
+        }
+        return 0;
+    }
+};
+
+TEST_F(Budgets, G7_what_it_really_cost_replaces_the_estimate) {
+    load_policy(priced);
+    const RequestPtr dear = propose(render(3, "dear"));
+    ASSERT_EQ(left("dear"), 7);
+    ASSERT_FALSE(reports(dear, {.cost = 5})->refusal);
+    EXPECT_EQ(left("dear"), 5) << "5 in the place of 3, not 8";
+
+    const RequestPtr careful = propose(render(1, "careful", 9));
+    ASSERT_EQ(left("careful"), 1) << "the agent itself said 9";
+    ASSERT_FALSE(reports(careful, {.cost = 2})->refusal);
+    EXPECT_EQ(left("careful"), 8) << "what the agent said too much comes back";
+}
+
+TEST_F(Budgets, G7_no_report_brings_the_budget_below_the_operators_estimate) {
+    load_policy(priced);
+    const RequestPtr cheap = propose(render(8, "cheap"));
+    ASSERT_FALSE(reports(cheap, {.cost = 0})->refusal);
+    EXPECT_EQ(left("cheap"), 2);
+    const RequestPtr silent = propose(render(8, "silent"));
+    ASSERT_FALSE(reports(silent, {.tokens = 5})->refusal);
+    EXPECT_EQ(left("silent"), 2) << "a report without a cost leaves the estimate";
+}
+
+TEST_F(Budgets, G7_a_report_that_comes_again_is_counted_once) {
+    load_policy(priced);
+    const RequestPtr request = propose(render(1, "again"));
+    ASSERT_FALSE(reports(request, {.cost = 4})->refusal);
+    ASSERT_FALSE(reports(request, {.cost = 4})->refusal);
+    EXPECT_EQ(left("again"), 6);
+}
+
+TEST_F(Budgets, G7_who_names_no_session_is_judged_by_the_day) {
+    load_policy(priced);
+    EXPECT_EQ(propose(render(8, "s-1"))->outcome, Outcome::allowed);
+    EXPECT_EQ(propose(render(8, ""))->state, State::pending);
+    EXPECT_EQ(propose(render(2, ""))->outcome, Outcome::allowed);
+    EXPECT_EQ(propose(render(1, ""))->state, State::pending);
+}
+
+TEST_F(Budgets, G7_rules_see_what_was_spent_without_a_budget_gate) {
+    load_policy(R"(
+holdpoint: 1
+policy: rule
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  render: {risk: low, read_only: true, args: {pages: integer}, cost: args.pages}
+rules:
+  - {id: enough, tools: [render], when: cost.day + cost.estimate > 10.0, then: require}
+)");
+    EXPECT_EQ(propose(render(6))->outcome, Outcome::allowed);
+    EXPECT_EQ(propose(render(6))->verdict.rule, "enough");
+}
+
+constexpr const char* by_role = R"(
+holdpoint: 1
+policy: roles
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  pay: {risk: low, read_only: true}
+rules:
+  - {id: interns, tools: [pay], when: "'intern' in user.roles", then: deny}
+)";
+
+TEST_F(Policies, G12_an_agent_cannot_choose_the_person_whose_roles_count) {
+    load_policy(by_role);
+    add_person("olga", store::Role::approver, {"intern"});
+    core::Proposal pay =
+        core::test::proposal(core::Kind::action, R"({"tool":"pay","arguments":{}})");
+    const auto outcome_for = [&](const std::string& user) {
+        pay.user = user;
+        const RequestPtr request = propose(pay);
+        return request->outcome;
+    };
+    EXPECT_EQ(outcome_for("olga"), Outcome::denied);
+    EXPECT_EQ(outcome_for(""), Outcome::denied) << "naming nobody means the owner of the key";
+    EXPECT_EQ(outcome_for("somebody"), std::nullopt) << "whose roles nobody knows is held";
+}
+
+TEST_F(Policies, D3_a_changed_call_is_judged_with_the_roles_of_its_agent) {
+    load_policy(R"(
+holdpoint: 1
+policy: agents
+defaults: {decision: require}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+rules:
+  - {id: trainee, tools: [refund], when: "agent.role == 'trainee' && args.amount > 10.0", then: deny}
+)");
+    store::Principal trainee;
+    trainee.id = agent().id;
+    trainee.name = agent().name;
+    trainee.role = store::Role::agent;
+    trainee.groups = {"trainee"};
+    trainee.created_at = start;
+    ASSERT_TRUE(run([&](store::Transaction& tx) { return tx.save_principal(trainee); }));
+    const RequestPtr request = propose(refund(5));
+    DecideCall call{request->id, command(DecisionKind::modify), person("ann"), {}, start + 1};
+    call.command.replacement.text = R"({"amount":50,"currency":"EUR"})";
+    const Result<Decided> denied = decide_call(call);
+    ASSERT_TRUE(denied && denied->refusal);
+    EXPECT_EQ(denied->refusal->code, ErrorCode::refused);
+}
+
 TEST_F(Policies, D9_critical_risk_asks_for_the_code_that_stands_with_the_request) {
     load_policy(R"(
 holdpoint: 1
@@ -269,6 +460,25 @@ tools:
     call.command.confirm = core::confirmation_code(request->digest);
     EXPECT_EQ(call.command.confirm.size(), 6U);
     EXPECT_EQ(decide_call(call)->request->outcome, Outcome::approved);
+}
+
+TEST_F(Policies, X4_what_the_door_took_is_judged_and_changed_whatever_its_size) {
+    load_policy("holdpoint: 1\npolicy: plain\ndefaults: {decision: require}\n");
+    std::string large = "{";
+    for (int i = 0; i < 8; ++i)
+        large +=
+            (i ? ",\"k" : "\"k") + std::to_string(i) + "\":\"" + std::string(50'000, 'x') + '"';
+    large += '}';
+    core::Proposal proposal =
+        core::test::proposal(core::Kind::action, R"({"tool":"write","arguments":{}})");
+    proposal.subject.text = R"({"arguments":)" + large + R"(,"tool":"write","type":"tool_call"})";
+    const RequestPtr request = propose(proposal);
+    ASSERT_EQ(request->state, State::pending);
+    DecideCall call{request->id, command(DecisionKind::modify), person("ann"), {}, start + 1};
+    call.command.replacement.text = large.substr(0, large.size() - 1) + R"(,"z":1})";
+    const Result<Decided> decided = decide_call(call);
+    ASSERT_TRUE(decided && !decided->refusal);
+    EXPECT_EQ(decided->request->proposed.text, large);
 }
 
 TEST_F(Policies, P6_the_version_of_the_policy_stands_in_the_verdict) {

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "policy/builder.h"
 #include "service/expire.h"
 #include "service/follow_up.h"
 #include "service/read.h"
@@ -31,6 +32,80 @@ TEST_F(Requests, S1_what_was_submitted_is_stored_with_its_event) {
     EXPECT_EQ(event_count(request->id), 1u);
     ASSERT_EQ(changes_.size(), 1u);
     EXPECT_EQ(changes_[0].event.event.kind, core::EventKind::requested);
+}
+
+/// What policy said, as far as it must not depend on where it was judged.
+std::string said(const core::Request& request) {
+    return request.headline + '|' + request.verdict.rule + '|' + request.verdict.because + '|' +
+           std::string(to_string(request.risk)) + '|' + request.risk_detail.text;
+}
+
+TEST_F(Requests, what_is_foreseen_is_stored_as_if_it_were_judged_inside) {
+    submitted();  // the tool is no longer new
+    const RequestPtr inside = submitted();
+    const SubmitCall call = call_with({proposal()});
+    Foreseen foreseen = foresee(*in_force(), call);
+    ASSERT_TRUE(foreseen.at(0));
+    const std::string digest = foreseen[0]->request.digest;
+    const Submitted outside =
+        get([&](store::Transaction& tx) { return submit(tx, *in_force(), call, &foreseen); });
+    EXPECT_FALSE(foreseen[0]) << "it was not used";
+    EXPECT_EQ(said(*outside.requests.front()), said(*inside));
+    EXPECT_EQ(outside.requests.front()->digest, digest);
+    EXPECT_EQ(event_count(call.ids[0]), 1u);
+}
+
+TEST_F(Requests, a_use_case_that_runs_again_judges_anew_what_it_had_foreseen) {
+    submitted();
+    const SubmitCall call = call_with({proposal()});
+    Foreseen foreseen = foresee(*in_force(), call);
+    const Result<Submitted> failed = run([&](store::Transaction& tx) -> Result<Submitted> {
+        if (const auto done = submit(tx, *in_force(), call, &foreseen); !done) return done;
+        return Error{ErrorCode::conflict, "rolled back"};
+    });
+    ASSERT_FALSE(failed);
+    const Submitted again =
+        get([&](store::Transaction& tx) { return submit(tx, *in_force(), call, &foreseen); });
+    EXPECT_EQ(again.requests.front()->id, call.ids[0]);
+}
+
+TEST_F(Requests, a_tool_that_is_new_to_the_agent_is_judged_inside) {
+    const SubmitCall call = call_with({proposal()});
+    Foreseen foreseen = foresee(*in_force(), call);
+    ASSERT_TRUE(foreseen.at(0));
+    const Submitted first =
+        get([&](store::Transaction& tx) { return submit(tx, *in_force(), call, &foreseen); });
+    EXPECT_TRUE(foreseen[0]) << "what was foreseen does not know that the tool is new";
+    EXPECT_NE(said(*first.requests.front()), said(*submitted()));
+}
+
+TEST_F(Requests, only_what_depends_on_nothing_stored_is_foreseen) {
+    core::Proposal of_the_owner = proposal();
+    of_the_owner.user = "olga";
+    EXPECT_FALSE(foresee(*in_force(), call_with({of_the_owner})).at(0)) << "her roles are stored";
+    core::Proposal escalating = proposal();
+    escalating.escalate_to = "ann";
+    EXPECT_FALSE(foresee(*in_force(), call_with({escalating})).at(0)) << "so are people";
+    load_policy(
+        "holdpoint: 1\npolicy: p\ndefaults: {decision: allow, max_auto_risk: critical}\n"
+        "tools: {refund: {risk: low}}\n");
+    EXPECT_FALSE(foresee(*in_force(), call_with({proposal(core::Kind::action,
+                                                          R"({"tool":"refund","arguments":{}})")}))
+                     .at(0))
+        << "what passes is counted";
+    load_policy(
+        "holdpoint: 1\npolicy: p\ndefaults: {decision: require}\n"
+        "tools: {refund: {risk: low}}\n"
+        "counters: {calls: {on: [refund], key: agent.id, window: 1h}}\n"
+        "rules: [{id: many, tools: [refund], when: counters.calls > 3.0, then: deny}]\n");
+    EXPECT_FALSE(foresee(*in_force(), call_with({proposal(core::Kind::action,
+                                                          R"({"tool":"refund","arguments":{}})")}))
+                     .at(0))
+        << "counters are stored";
+    const auto guests =
+        policy::Builder("p").assessor([](const policy::Call&, policy::Assessment&) {}).build();
+    ASSERT_TRUE(guests);
+    EXPECT_FALSE(foresee(**guests, call_with({proposal()})).at(0)) << "code that is not ours";
 }
 
 TEST_F(Requests, the_same_key_and_body_give_the_same_request) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/assert.h"
 #include "core/open.h"
 #include "service/identity.h"
@@ -33,6 +35,10 @@ Result<void> check_pending(store::Transaction& tx, const SubmitCall& call) {
                  "", 5};
 }
 
+core::Opening opening_of(const SubmitCall& call, std::size_t at) {
+    return {call.ids[at], call.batch, call.agent, call.owner, call.now};
+}
+
 /// Judges one proposal. What passes at once is counted at once: the next of the same batch must
 /// find what this one has used up.
 Result<core::Step> open_one(store::Transaction& tx, const policy::Policy& policy,
@@ -44,18 +50,42 @@ Result<core::Step> open_one(store::Transaction& tx, const policy::Policy& policy
     Result<Judgement> judgement =
         judge(tx, policy, proposal, {call.agent, call.owner}, call.draw, call.now);
     if (!judgement) return judgement.error();
-    Result<core::Step> step = core::open(
-        proposal, judgement->verdict, {call.ids[at], call.batch, call.agent, call.owner, call.now});
+    Result<core::Step> step = core::open(proposal, judgement->verdict, opening_of(call, at));
     if (!step || !step->request.is_released) return step;
-    if (Result<void> ok = count_allowed(tx, *judgement, call.agent.id, call.now); !ok)
+    if (Result<void> ok = count_allowed(tx, *judgement, step->request, call.now); !ok)
         return ok.error();
     return step;
 }
 
+/// Nothing where it has to be judged here.
+std::optional<core::Step> take_foreseen(store::Transaction& tx, const SubmitCall& call,
+                                        std::size_t at, Foreseen* foreseen) {
+    if (!foreseen || !(*foreseen)[at]) return std::nullopt;
+    const std::string& tool = call.proposals[at].tool;
+    if (!tool.empty() && !tx.is_known_tool(call.agent.id, tool)) return std::nullopt;
+    return std::exchange((*foreseen)[at], std::nullopt);
+}
+
 }  // namespace
 
+Foreseen foresee(const policy::Policy& policy, const SubmitCall& call) {
+    Foreseen steps(call.proposals.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const core::Proposal& proposal = call.proposals[i];
+        // Whether somebody of that name exists is the store's to say.
+        if (!proposal.escalate_to.empty()) continue;
+        const std::optional<core::Verdict> verdict =
+            foresee(policy, proposal, {call.agent, call.owner}, call.draw, call.now);
+        if (!verdict) continue;
+        Result<core::Step> step = core::open(proposal, *verdict, opening_of(call, i));
+        // What passes at once is counted, which is for the transaction.
+        if (step && !step->request.is_released) steps[i] = std::move(*step);
+    }
+    return steps;
+}
+
 Result<Submitted> submit(store::Transaction& tx, const policy::Policy& policy,
-                         const SubmitCall& call) {
+                         const SubmitCall& call, Foreseen* foreseen) {
     HOLDPOINT_ASSERT(call.ids.size() == call.proposals.size());
     const Result<std::optional<std::vector<RequestId>>> before =
         find_replay(tx, call.agent.id, call.idempotency);
@@ -67,6 +97,10 @@ Result<Submitted> submit(store::Transaction& tx, const policy::Policy& policy,
     std::vector<core::Step> steps;
     steps.reserve(call.proposals.size());
     for (std::size_t i = 0; i < call.proposals.size(); ++i) {
+        if (std::optional<core::Step> ready = take_foreseen(tx, call, i, foreseen)) {
+            steps.push_back(std::move(*ready));
+            continue;
+        }
         Result<core::Step> step = open_one(tx, policy, call, i);
         if (!step) {
             Error error = step.error();

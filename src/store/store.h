@@ -216,6 +216,9 @@ class Transaction {
 
     /// Whether this agent has proposed this tool before; remembers that it has now.
     virtual Result<bool> note_tool(const PrincipalId& agent, const std::string& tool) = 0;
+    /// Whether note_tool() would say so, as far as that is known without looking: a no proves
+    /// nothing.
+    virtual bool is_known_tool(const PrincipalId& agent, const std::string& tool) = 0;
 
     /// Newest first; the texts only of the one that is asked for by its version.
     virtual Result<std::vector<PolicyVersion>> policy_versions(int limit) = 0;

@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const binary = process.env.HOLDPOINT_BIN ?? join(root, 'build/holdpoint')
 const where = process.env.HOLDPOINT_WEB_URL ?? ''
 
-const freePort = () =>
+export const freePort = () =>
   new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address()
@@ -32,7 +32,7 @@ const freePort = () =>
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Waits until `look` gives something true; fails with what it was waiting for. */
-export async function eventually(what, look, limit_ms = 8000) {
+export async function eventually(what, look, limit_ms = 30_000) {
   const end = Date.now() + limit_ms
   for (;;) {
     const found = await look()
@@ -41,6 +41,10 @@ export async function eventually(what, look, limit_ms = 8000) {
     await pause(40)
   }
 }
+
+// A test that fails midway leaves no server behind.
+const running = new Set()
+process.on('exit', () => running.forEach((server) => server.kill('SIGKILL')))
 
 /** A server on a port of its own. */
 export class Server {
@@ -63,7 +67,10 @@ export class Server {
 
   async run() {
     const args = ['serve', '--data', this.data, '--listen', `127.0.0.1:${this.port}`, '--base-url', this.page_url, ...this.flags]
-    this.process = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const started = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.process = started
+    running.add(started)
+    started.once('exit', () => running.delete(started))
     let log = ''
     this.process.stderr.on('data', (text) => (log += text))
     this.process.stdout.on('data', () => {})
@@ -122,6 +129,8 @@ export class Client {
 }
 
 let browser = null
+/** Everything that any page of this run did wrong, since the browser was launched. */
+const all_wrongs = []
 export async function launch() {
   browser ??= await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -130,30 +139,36 @@ export async function launch() {
   })
   return browser
 }
+/** Fails if any page broke its policy or threw, whichever test it belonged to. */
 export const closeBrowser = async () => {
   await browser?.close()
   browser = null
+  if (all_wrongs.length) throw new Error(`pages misbehaved:\n${all_wrongs.join('\n')}`)
 }
 
 /** A browser window of one person. What it did wrong (policy violations, script errors) is in `wrongs`. */
 export async function open(server, name, options = {}) {
   const context = await (await launch()).newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(8000)
+  // Far above what anything should need: the machine may be busy.
+  context.setDefaultTimeout(30_000)
   const page = await context.newPage()
-  const wrongs = []
-  page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`))
+  page.wrongs = []
+  const blame = (text) => {
+    page.wrongs.push(text)
+    all_wrongs.push(`${name ?? 'nobody'} at ${page.url()}: ${text}`)
+  }
+  page.on('pageerror', (error) => blame(`error: ${error.message}`))
   page.on('dialog', (dialog) => {
-    wrongs.push(`dialog: ${dialog.message()}`)
+    blame(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
   page.on('console', (message) => {
-    if (/Content Security Policy|Trusted ?Types|requires '?Trusted/i.test(message.text())) wrongs.push(`policy: ${message.text()}`)
+    if (/Content Security Policy|Trusted ?Types|requires '?Trusted/i.test(message.text())) blame(`policy: ${message.text()}`)
   })
+  await page.exposeFunction('tellViolation', (text) => blame(`violation: ${text}`))
   await page.addInitScript(() => {
-    globalThis.violations = []
-    document.addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`))
+    document.addEventListener('securitypolicyviolation', (event) => globalThis.tellViolation(`${event.violatedDirective} ${event.blockedURI}`))
   })
-  page.wrongs = wrongs
   if (name) {
     await page.goto(await server.link(name))
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -169,11 +184,11 @@ export async function prefer(page, settings) {
   await page.getByText('Live', { exact: true }).waitFor()
 }
 
-/** Fails if the page broke its policy or threw. */
+/** Fails if the page broke its policy or threw so far. */
 export async function assertClean(page) {
-  const violations = await page.evaluate(() => globalThis.violations ?? [])
-  const all = [...page.wrongs, ...violations.map((text) => `violation: ${text}`)]
-  if (all.length) throw new Error(`the page misbehaved:\n${all.join('\n')}`)
+  // What happened before this answer has been told by then.
+  await page.evaluate(() => 0)
+  if (page.wrongs.length) throw new Error(`the page misbehaved:\n${page.wrongs.join('\n')}`)
 }
 
 /** The row of a request in the list. */

@@ -1,7 +1,7 @@
 // Whatever an agent writes, anywhere: no script runs, nothing is fetched, nothing stays hidden, the layout holds.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertClean, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { assertClean, Client, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
 import { all, hidden, markup, odd } from './hostile_strings.mjs'
 
 let server, agent, ann, page
@@ -22,8 +22,8 @@ after(async () => {
 })
 
 /** Looks at the whole page as a person's eye and a browser's parser would. */
-async function inspect(where) {
-  const found = await page.evaluate(() => {
+async function inspect(where, window = page) {
+  const found = await window.evaluate(() => {
     const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f]/u
     const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
     const wrong = []
@@ -33,8 +33,9 @@ async function inspect(where) {
         if (invisible.test(node.data.replace(emoji, ''))) wrong.push(`hidden character in the text ${JSON.stringify(node.data.slice(0, 80))}`)
         continue
       }
-      if (/^(SCRIPT|IFRAME|IMG|OBJECT|EMBED|LINK|STYLE|BASE|META|VIDEO|AUDIO|TEMPLATE|MARQUEE|FORM|FRAME|SOURCE|PICTURE|PLAINTEXT)$/i.test(node.tagName) && node.tagName !== 'SCRIPT') wrong.push(`an element <${node.tagName}>`)
+      if (/^(SCRIPT|IFRAME|IMG|OBJECT|EMBED|LINK|STYLE|BASE|META|VIDEO|AUDIO|TEMPLATE|MARQUEE|FRAME|SOURCE|PICTURE|PLAINTEXT)$/i.test(node.tagName) && node.tagName !== 'SCRIPT') wrong.push(`an element <${node.tagName}>`)
       if (node.tagName === 'SCRIPT' && node.closest('#root')) wrong.push('a script inside the page')
+      if (node.tagName === 'FORM' && (node.hasAttribute('action') || !node.closest('main'))) wrong.push('a form that is not ours')
       for (const attribute of node.attributes) {
         if (/^on/i.test(attribute.name)) wrong.push(`a handler ${attribute.name}`)
         if (/^(href|src|action|formaction)$/i.test(attribute.name) && !/^[/#]/.test(attribute.value)) wrong.push(`${attribute.name}=${attribute.value}`)
@@ -49,7 +50,7 @@ async function inspect(where) {
   })
   assert.deepEqual(found, [], where)
   assert.deepEqual(foreign, [], `${where}: fetched from elsewhere`)
-  await assertClean(page)
+  await assertClean(window)
 }
 
 const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
@@ -89,7 +90,7 @@ test('H6 hostile strings as names of arguments, and deep inside', async () => {
 })
 
 test('H6 hostile strings in every other field of every kind', async () => {
-  const picks = [...markup.filter((_, i) => i % 6 === 0), ...hidden.filter((_, i) => i % 9 === 0).map((one) => one.text), ...odd.filter((_, i) => i % 17 === 0)]
+  const picks = [...markup.filter((_, i) => i % 9 === 0), ...hidden.filter((_, i) => i % 15 === 0).map((one) => one.text), ...odd.filter((_, i) => i % 25 === 0)]
   for (const text of picks) {
     const shared = {
       session: line(text), thread: line(text), task: line(text), user: line(text), metadata: { [line(text)]: text }, suggested: text,
@@ -109,6 +110,55 @@ test('H6 hostile strings in every other field of every kind', async () => {
   await page.goto(`${server.page_url}/stats`)
   await page.getByRole('heading', { name: 'By tool' }).waitFor()
   await inspect('statistics')
+})
+
+test('H6 hostile words of people, and of the agent afterwards, in the story of a request', async () => {
+  const picks = [...markup.filter((_, i) => i % 20 === 0), ...hidden.filter((_, i) => i % 30 === 0).map((one) => one.text), ...odd.filter((_, i) => i % 60 === 30)]
+  for (const text of picks) {
+    const where = JSON.stringify(text.slice(0, 60))
+    const words = prose(text).slice(0, 1900)
+    const stories = [
+      [await agent.act('tool', { x: 1 }), 'reject', { reason: words }],
+      [await agent.act('tool', { x: 2 }), 'defer', { guidance: words }],
+      [await agent.act('tool', { x: 3 }), 'modify', { arguments: { x: text, [text || 'x']: text }, note: words }],
+      [await agent.propose({ kind: 'input', input: { question: 'q', type: 'text' } }), 'answer', { answer: words }],
+    ]
+    for (const [request, decision, more] of stories) {
+      await ann.decide(request, decision, more)
+      if (decision === 'modify') await agent.post(`/v1/requests/${request.id}/report`, { success: false, error: words, result: { [text || 'x']: [text] } })
+      await visit(request)
+      for (const summary of await page.locator('summary').all()) await summary.click()
+      await inspect(`${decision} ${where}`)
+    }
+  }
+})
+
+test('H6 hostile names of people, agents and groups', async () => {
+  const admin = await open(server, 'admin')
+  const names = [...markup.filter((_, i) => i % 10 === 0), ...hidden.map((one) => one.text), ...odd].map((text) => line(text).trim()).filter((name, i, all) => name && all.indexOf(name) === i)
+  const groups = []
+  let taken = 0
+  for (const name of names.filter((_, i) => i % 4 === 0)) {
+    // Some the server refuses (a colon, a slash, a line): those never reach a page.
+    const made = await server.admin.post('/v1/users', { name: `${name} ${taken}`, role: 'approver' }).catch((error) => assert.equal(error.status, 400))
+    if (!made) continue
+    ++taken
+    groups.push(name)
+    await server.admin.post('/v1/keys', { name: `${name} bot ${taken}`, role: 'agent' }).then(({ key }) => new Client(server.url, key).act('tool', { by: name }))
+  }
+  assert.ok(taken >= 50, `${taken} names were taken`)
+  await server.admin.post(`/v1/users/ann/groups`, { groups: groups.slice(0, 90) })
+  for (const [path, text] of [['people', 'New person'], ['', 'waiting'], ['history', 'Waiting'], ['stats', 'By agent'], ['settings', 'Sign out']]) {
+    await admin.goto(`${server.page_url}/${path}`)
+    await admin.getByText(text).first().waitFor()
+    await inspect(`names on /${path}`, admin)
+  }
+  await admin.context().close()
+  await page.goto(`${server.page_url}/settings`)
+  await page.getByText('Sign out').waitFor()
+  await inspect('my own groups')
+  await server.admin.post(`/v1/users/ann/groups`, { groups: [] })
+  for (const request of (await ann.get('/v1/requests?state=pending&limit=100')).requests) await ann.decide(request, 'reject')
 })
 
 test('H6 what is hidden becomes visible, each by its number', async () => {
@@ -176,10 +226,14 @@ test('H6 changing hostile arguments keeps every byte that was not changed', asyn
   assert.equal(JSON.stringify(now.release.arguments), JSON.stringify({ amount: 2, keep: 'a\u202eb\u200b', proto: JSON.parse('{"__proto__":{"x":1}}') }))
 })
 
-test('H6 very large and very deep arguments stay readable', async () => {
+test('H6 arguments as large and as deep as the server takes stay readable', async () => {
+  // The proposal itself stands two levels above.
   let deep = 'bottom'
   for (let i = 0; i < 27; ++i) deep = { [`level${i}`]: deep }
-  const large = await agent.act('large', { text: 'rm -rf / '.repeat(7000), list: Array.from({ length: 3000 }, (_, i) => `item ${i} sudo`), deep })
+  const args = { text: 'rm -rf / '.repeat(7000), more: '<b>'.repeat(21_000), list: Array.from({ length: 3000 }, (_, i) => `item ${i} sudo`), deep }
+  for (let i = 0; JSON.stringify(args).length < 250 * 1024; ++i) args[`rest${i}`] = 'x '.repeat(2000)
+  assert.ok(JSON.stringify(args).length > 240 * 1024)
+  const large = await agent.act('large', args)
   await visit(large)
   await page.getByText(/more characters, \d+ marked/).first().waitFor()
   await page.getByText(/more members, [\d,]+ marks/).first().waitFor()
@@ -197,36 +251,5 @@ test('H6 secrets are masked until somebody asks to see them', async () => {
   assert.doesNotMatch(await region.innerText(), /hunter2|abcdef0123456789/)
   await region.getByRole('button', { name: 'show', exact: true }).click()
   assert.match(await region.innerText(), /hunter2-hunter2/)
-  await ann.decide(request, 'reject')
-})
-
-test('X1 another site cannot act for the person, embed the page or read it', async () => {
-  const { createServer } = await import('node:http')
-  const request = await agent.act('target', {})
-  const evil = createServer((_, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/html' })
-    response.end(`<iframe id=frame src="${server.page_url}/r/${request.id}"></iframe>
-      <form id=form method=post enctype="text/plain" target=sink action="${server.page_url}/v1/requests/${request.id}/decision"><input name='{"decision":"approve","x":"' value='"}'></form><iframe name=sink></iframe>
-      <img src="${server.page_url}/v1/requests/${request.id}/decision?decision=approve">`)
-  })
-  await new Promise((resolve) => evil.listen(0, '127.0.0.1', resolve))
-  const window = await page.context().newPage()
-  // Another name for the same machine is another site to the browser.
-  await window.goto(`http://localhost:${evil.address().port}/`)
-  const answers = await window.evaluate(async ([url, id]) => {
-    document.getElementById('form').submit()
-    const attempt = (init) => fetch(`${url}/v1/requests/${id}/decision`, { method: 'POST', credentials: 'include', ...init }).then((answer) => answer.status, () => 'blocked')
-    return [
-      await attempt({ headers: { 'Content-Type': 'application/json', 'X-Holdpoint-CSRF': 'guess' }, body: '{"decision":"approve"}' }),
-      await attempt({ mode: 'no-cors', headers: { 'Content-Type': 'text/plain' }, body: '{"decision":"approve"}' }),
-      await fetch(`${url}/v1/requests/${id}`, { credentials: 'include' }).then((answer) => answer.status, () => 'blocked'),
-      document.getElementById('frame').contentDocument === null,
-    ]
-  }, [server.page_url, request.id])
-  await window.waitForTimeout(300)
-  assert.deepEqual(answers, ['blocked', 0, 'blocked', true])
-  assert.equal((await agent.read(request)).state, 'pending')
-  await window.close()
-  evil.close()
   await ann.decide(request, 'reject')
 })

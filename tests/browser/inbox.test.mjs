@@ -1,5 +1,7 @@
 // The list: live, in order, searchable, honest about races, safe against stray keys.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, pause, rowOf, Server, show } from './harness.mjs'
 
@@ -337,6 +339,25 @@ test('X1 a session that ends leads to the sign-in, and back to the same request'
   assert.equal(carol.name, 'carol')
 })
 
+test('X1 a session whose time is up decides nothing, and the page says so', async () => {
+  const other = await new Server().start()
+  const bot = await other.agent('bot')
+  const window = await open(other, 'admin')
+  const request = await bot.act('deploy', {})
+  await show(window, request)
+  await other.halt()
+  // Twelve hours later, as far as the store knows.
+  const script = 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(c.execute("UPDATE session SET expires_at = 1000").rowcount); c.commit()'
+  assert.match(execFileSync('/usr/bin/python3', ['-c', script, join(other.data, 'holdpoint.db')], { encoding: 'utf8' }), /^[1-9]/)
+  await other.run()
+  await window.getByText('Your session has ended.').waitFor({ timeout: 30_000 })
+  await window.keyboard.press('a')
+  assert.equal((await bot.read(request)).state, 'pending')
+  await assertClean(window)
+  await window.context().close()
+  await other.stop()
+})
+
 test('X1 an idle page notices that its session has ended', async () => {
   await server.person('dora')
   const window = await open(server, 'dora')
@@ -382,6 +403,19 @@ test('S2 S3 history finds, and tells the whole story of a request', async () => 
   for (const text of ['Approved with changes', 'the other one', 'no such thing', 'The agent was told']) await page.getByText(text).first().waitFor()
   await page.getByText('bob settled it').waitFor()
   await page.getByText('127.0.0.1').first().waitFor()
+})
+
+test('H6 what is opened from history is what is shown, whatever else waits', async () => {
+  const old = await agent.act('archive', { id: 7 }, { session: 'opened' })
+  await bob.decide(old, 'reject', { reason: 'not this one' })
+  const rest = await distinct(3)
+  await page.goto(`${server.page_url}/history?session=opened`)
+  await page.getByRole('link', { name: /archive/ }).click()
+  await page.getByText('“not this one”').waitFor()
+  await page.waitForTimeout(400)
+  assert.match(page.url(), new RegExp(`/r/${old.id}$`))
+  await rowOf(page, rest[0]).waitFor()
+  await page.getByText('“not this one”').waitFor()
 })
 
 test('S5 statistics show what waits and how it ended', async () => {

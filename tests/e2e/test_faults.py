@@ -253,6 +253,17 @@ class StartFaultTest(unittest.TestCase):
         database.write_bytes(content)
         self.fail_to_start(data)
 
+    def test_a_store_that_is_gone_is_not_silently_begun_anew(self):
+        for lose in (lambda path: path.unlink(), lambda path: path.write_bytes(b"")):
+            data = self.made_data()
+            key = (data / "admin.key").read_bytes()
+            database, = [p for p in data.iterdir() if p.read_bytes()[:15] == b"SQLite format 3"]
+            lose(database)
+            self.fail_to_start(data, "admin.key", "backup")
+            self.assertEqual((data / "admin.key").read_bytes(), key)
+            (data / "admin.key").unlink()
+            Server(data=data).start().close()
+
     def test_a_data_directory_that_is_a_file_is_refused(self):
         with tempfile.NamedTemporaryFile() as file:
             self.fail_to_start(file.name, file.name)

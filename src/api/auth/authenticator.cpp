@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/auth/address.h"
 #include "api/auth/secrets.h"
 #include "service/identity.h"
 
@@ -69,11 +70,11 @@ std::string_view Authenticator::cookie_name(bool is_tls) {
 }
 
 void Authenticator::count_failure(const std::string& peer) {
-    failures_.take(peer, clock_.now().ms);
+    failures_.take(network_of(peer), clock_.now().ms);
 }
 
 std::optional<Error> Authenticator::check_failures(const std::string& peer) {
-    if (const std::optional<int> seconds = failures_.blocked(peer, clock_.now().ms))
+    if (const std::optional<int> seconds = failures_.blocked(network_of(peer), clock_.now().ms))
         return Error{ErrorCode::rate_limited, "too many wrong credentials from this address", "",
                      *seconds};
     return std::nullopt;
@@ -146,7 +147,7 @@ Result<Caller> Authenticator::admit(const http::Request& request, Caller caller)
 
 void Authenticator::authenticate(const http::Request& request, Done done) {
     const std::int64_t now_ms = clock_.now().ms;
-    if (const std::optional<int> wait = per_address_.take(request.peer, now_ms))
+    if (const std::optional<int> wait = per_address_.take(network_of(request.peer), now_ms))
         return done(limited(*wait));
     Result<Credential> credential = read_credential(request);
     if (!credential) {
@@ -155,7 +156,9 @@ void Authenticator::authenticate(const http::Request& request, Done done) {
         return done(blocked.value_or(credential.error()));
     }
     const auto known = known_.find(credential->hash);
-    if (known != known_.end() && now_ms < known->second.until_ms)
+    // A key is none in a cookie, also right after it was seen where it belongs.
+    if (known != known_.end() && now_ms < known->second.until_ms &&
+        known->second.caller.is_cookie == credential->is_cookie)
         return done(admit(request, known->second.caller));
     // The request outlives this call: its owner keeps it until `done`.
     ask_store(std::move(*credential), request.peer,

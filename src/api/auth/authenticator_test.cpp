@@ -119,6 +119,15 @@ TEST_F(Authentication, X1_two_credentials_are_refused) {
         << "other cookies do not matter";
 }
 
+TEST_F(Authentication, X1_a_key_is_no_cookie_and_a_session_no_key) {
+    const Secret key = key_of("bot", Role::agent);
+    ASSERT_TRUE(authenticate(bearer(key)));
+    EXPECT_EQ(failure(cookie(key)), ErrorCode::unauthenticated) << "also while it is remembered";
+    const Secret token = session_of("ann");
+    ASSERT_TRUE(authenticate(cookie(token)));
+    EXPECT_EQ(failure("Authorization: Bearer " + token.text + "\r\n"), ErrorCode::unauthenticated);
+}
+
 TEST_F(Authentication, a_cookie_reads_without_and_changes_only_with_the_csrf_token) {
     const Secret token = session_of("ann");
     const Result<Caller> reading = authenticate(cookie(token));

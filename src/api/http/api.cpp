@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "api/auth/address.h"
 #include "api/http/path_pattern.h"
 #include "api/wire/errors.h"
 #include "api/wire/query.h"
@@ -19,15 +20,6 @@ bool is_json(std::string_view content_type) {
     const std::string_view type = content_type.substr(0, content_type.find(';'));
     const std::size_t end = type.find_last_not_of(' ');
     return http::equal_ignoring_case(type.substr(0, end + 1), "application/json");
-}
-
-/// Behind a proxy the peer is the last address that the proxy itself added, and TLS ended there.
-void take_forwarded(http::Request& request) {
-    const std::string_view chain = request.header("x-forwarded-for");
-    std::string_view last = chain.substr(chain.rfind(',') + 1);
-    while (last.starts_with(' ')) last.remove_prefix(1);
-    if (!last.empty() && last.size() <= 64) request.peer = last;
-    request.is_tls = request.header("x-forwarded-proto") == "https";
 }
 
 }  // namespace
@@ -116,7 +108,7 @@ const Api::Route* Api::find(const http::Request& request, std::string& id,
 }
 
 void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchange) {
-    if (options_.is_behind_proxy) take_forwarded(request);
+    if (options_.is_behind_proxy) auth::take_forwarded(request);
     auto call = std::make_shared<Call>(Call{std::move(request), std::move(exchange), {}, {}, {}});
     std::string allowed;
     const Route* route = find(call->request, call->id, allowed);
@@ -235,6 +227,12 @@ void Api::stop() {
 void Api::identity_changed() {
     authenticator_.forget();
     streams_.recheck(authenticator_);
+}
+
+void Api::identity_ended(const PrincipalId& whose) {
+    identity_changed();
+    // They ask again, and are judged by the credential they then have.
+    polls_.send_back(whose);
 }
 
 }  // namespace holdpoint::api

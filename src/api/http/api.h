@@ -195,6 +195,8 @@ class Api {
     void set_user_disabled(const CallPtr& call, bool is_disabled);
     /// After an identity changed: caches are dropped, streams of dead credentials closed.
     void identity_changed();
+    /// After a credential of this principal ended: whoever waits with it is sent back, too.
+    void identity_ended(const PrincipalId& whose);
 
     store::Store& store_;
     Clock& clock_;

@@ -463,6 +463,48 @@ TEST_F(ApiTest, H7_a_stream_ends_with_its_credential) {
     EXPECT_EQ(get(text_at(made, "key"), "/v1/me").status, 401);
 }
 
+TEST_F(ApiTest, H7_a_stream_ends_when_the_time_of_its_credential_does) {
+    const ClientResponse made =
+        post(admin_, "/v1/keys", R"({"role":"approver","name":"temp","expires_in_s":20})");
+    ASSERT_EQ(made.status, 201);
+    auto events = stream(text_at(made, "key"), "/v1/events");
+    ASSERT_TRUE(eventually([this] { return api_->streams() == 1; }));
+    on_loop([this] { api_->on_tick(16'000); });
+    EXPECT_EQ(on_loop([this] { return api_->streams(); }), 1U);
+    on_loop([this] { api_->on_tick(22'000); });
+    EXPECT_TRUE(eventually([this] { return api_->streams() == 0; }));
+}
+
+TEST_F(ApiTest, X1_a_revoked_key_that_waits_does_not_get_the_release) {
+    const ClientResponse made = post(admin_, "/v1/keys", R"({"role":"agent","name":"bot"})");
+    ASSERT_EQ(made.status, 201);
+    const std::string id = propose();
+    auto stolen = ask(text_at(made, "key"), "/v1/requests/" + id + "?wait=60");
+    const ClientResponse theirs =
+        post(other_agent_, "/v1/requests", R"({"action":{"tool":"refund"}})");
+    auto other = ask(other_agent_, "/v1/requests/" + text_at(theirs, "id") + "?wait=60");
+    ASSERT_TRUE(eventually([this] { return api_->waiters() == 2; }));
+    EXPECT_EQ(post(admin_, "/v1/keys/" + text_at(made, "id") + "/revoke", "{}").status, 200);
+    EXPECT_EQ(stolen->read_response().status, 503);
+    EXPECT_EQ(get(text_at(made, "key"), "/v1/requests/" + id + "?wait=60").status, 401);
+    EXPECT_EQ(get(agent_, "/v1/requests/" + id).status, 200) << "its other key is still good";
+    EXPECT_EQ(on_loop([this] { return api_->waiters(); }), 1U) << "others wait on";
+}
+
+TEST_F(ApiTest, S1_who_waits_for_a_new_proposal_is_not_made_to_propose_it_twice) {
+    TestClient agent(port_);
+    const std::string body = R"({"session":"s","action":{"tool":"refund"}})";
+    agent.send("POST /v1/requests?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + agent_ +
+               "\r\nContent-Type: application/json\r\nContent-Length: " +
+               std::to_string(body.size()) + "\r\n\r\n" + body);
+    ASSERT_TRUE(eventually([this] { return api_->waiters() == 1; }));
+    on_loop([this] { api_->stop(); });
+    const ClientResponse answer = agent.read_response();
+    EXPECT_EQ(answer.status, 201) << "it is stored, whatever the server does next";
+    EXPECT_EQ(text_at(answer, "state"), "pending");
+    EXPECT_TRUE(answer.has_header("Location"));
+}
+
 TEST_F(ApiTest, H7_stopping_tells_streams_to_reconnect) {
     auto events = stream(ann_, "/v1/events");
     ASSERT_TRUE(eventually([this] { return api_->streams() == 1; }));
@@ -711,6 +753,19 @@ TEST_F(ApiTest, X1_a_person_who_is_disabled_is_out_at_once) {
     EXPECT_EQ(get(ann_, "/v1/me").status, 401);
     EXPECT_EQ(post(admin_, "/v1/users/root/disable", "{}").status, 422) << "the last admin stays";
     EXPECT_EQ(post(admin_, "/v1/keys", R"({"role":"admin","name":"bot"})").status, 409);
+}
+
+TEST_F(ApiTest, X4_nobody_finds_out_a_password_by_changing_it) {
+    ASSERT_EQ(post(admin_, "/v1/users", R"({"name":"carl","password":"correct horse"})").status,
+              201);
+    const ClientResponse made = post(admin_, "/v1/keys", R"({"role":"approver","name":"carl"})");
+    const auto guess = [&] {
+        return post(text_at(made, "key"), "/v1/users/carl/password",
+                    R"({"password":"battery staple","current":"wrong guess"})")
+            .status;
+    };
+    for (int tries = 0; tries < 5; ++tries) EXPECT_EQ(guess(), 403);
+    EXPECT_EQ(guess(), 429);
 }
 
 TEST_F(ApiTest, X4_too_many_waiting_requests_get_429) {

@@ -334,23 +334,43 @@ void Connection::wait_for_output() {
 }
 
 void Connection::wait_readable() {
-    if (is_waiting_readable_) return;
     is_waiting_readable_ = true;
-    transport_.socket().async_wait(Socket::wait_read,
-                                   [self = ConnectionPtr(this)](boost::system::error_code error) {
-                                       self->is_waiting_readable_ = false;
-                                       if (!error && !self->is_closed_) self->on_readable();
-                                   });
+    update_interest();
 }
 
 void Connection::wait_writable() {
-    if (is_waiting_writable_) return;
     is_waiting_writable_ = true;
-    transport_.socket().async_wait(Socket::wait_write,
-                                   [self = ConnectionPtr(this)](boost::system::error_code error) {
-                                       self->is_waiting_writable_ = false;
-                                       if (!error && !self->is_closed_) self->on_writable();
-                                   });
+    update_interest();
+}
+
+/// Most connections wait for input before and after every event, so that nothing is to be told.
+void Connection::update_interest() {
+    if (is_in_event_ || is_closed_) return;
+    const auto mask = [](bool is_readable, bool is_writable) -> std::uint32_t {
+        return (is_readable ? EPOLLIN : 0U) | (is_writable ? EPOLLOUT : 0U);
+    };
+    loop_->poller().change(transport_.socket(), *this,
+                           mask(is_polled_readable_, is_polled_writable_),
+                           mask(is_waiting_readable_, is_waiting_writable_));
+    is_polled_readable_ = is_waiting_readable_;
+    is_polled_writable_ = is_waiting_writable_;
+}
+
+void Connection::on_ready(std::uint32_t events) {
+    const ConnectionPtr self(this);
+    is_in_event_ = true;
+    // What broke is told to whoever waits for anything: reading or writing it shows how.
+    const bool is_broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
+    const bool is_readable = is_broken || (events & EPOLLIN) != 0;
+    const bool is_writable = is_broken || (events & EPOLLOUT) != 0;
+    const bool wants_read = is_waiting_readable_ && is_readable;
+    const bool wants_write = is_waiting_writable_ && is_writable;
+    if (wants_read) is_waiting_readable_ = false;
+    if (wants_write) is_waiting_writable_ = false;
+    if (wants_read) on_readable();
+    if (wants_write && !is_closed_) on_writable();
+    is_in_event_ = false;
+    update_interest();
 }
 
 void Connection::on_writable() {
@@ -443,6 +463,7 @@ void Connection::close(bool is_silent) {
     pending_.reset();
     out_ = std::string();
     sent_ = 0;
+    loop_->poller().forget(*this);
     transport_.close();
     loop_->disarm(*this);
     loop_->remove(*this);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
@@ -43,6 +44,8 @@ class Connection final
     void start();
     /// Answers 503 and closes, whatever the client asks.
     void refuse();
+    /// The socket is ready, or broken: epoll's events.
+    void on_ready(std::uint32_t events);
     /// The armed deadline has passed.
     void expire();
     /// Closes the stream, or the connection if it is idle; a request in progress may finish.
@@ -84,6 +87,7 @@ class Connection final
     void drain();
     void wait_readable();
     void wait_writable();
+    void update_interest();
     void post_resume();
     void set_phase(Phase phase);
     void end_parking();
@@ -113,6 +117,9 @@ class Connection final
     bool is_resume_posted_ : 1 = false;
     bool is_waiting_readable_ : 1 = false;
     bool is_waiting_writable_ : 1 = false;
+    bool is_polled_readable_ : 1 = false;  ///< what the poller knows of the two above
+    bool is_polled_writable_ : 1 = false;
+    bool is_in_event_ : 1 = false;          ///< the poller is told once, at the end
     bool wants_read_to_write_ : 1 = false;  ///< TLS only
     bool is_head_request_ : 1 = false;
     bool is_http_1_0_ : 1 = false;

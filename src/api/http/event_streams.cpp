@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "api/wire/request.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr int replay_page = 200;
 /// A client that falls this far behind while it catches up is cut off; it resumes by its last id.
 constexpr std::size_t kept_max = 10'000;
+constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
 
 // Numbers instead of names: with a hundred thousand streams every byte counts. Two that are equal
 // by chance only cost a look, since every stream checks what it is offered.
@@ -35,12 +37,13 @@ bool is_empty(const store::ListFilter& filter) {
 class EventStreams::EventStream : public Timer, public std::enable_shared_from_this<EventStream> {
   public:
     EventStream(EventStreams& streams, std::shared_ptr<http::Stream> stream,
-                const auth::Caller& caller, store::ListFilter filter)
+                const auth::Caller& caller, store::ListFilter filter, Timestamp now)
         : streams_(streams),
           stream_(std::move(stream)),
           viewer_(caller.actor),
           credential_(caller.credential),
           is_cookie_(caller.is_cookie) {
+        if (caller.expires_at) left_ms_ = *caller.expires_at - now;
         if (filter.session && !filter.session->empty())
             session_ = std::exchange(filter.session, std::nullopt).value();
         if (!is_empty(filter)) filter_ = std::make_unique<store::ListFilter>(std::move(filter));
@@ -58,7 +61,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
             if (const std::shared_ptr<EventStream> self = weak.lock()) self->forget();
         });
         stream_->send("retry: 2000\n\n");
-        streams_.timers_.arm(*this, streams_.beat_ms_);
+        sleep();
     }
 
     void replay_after(std::int64_t seq) {
@@ -77,8 +80,10 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     }
 
     void on_timer() override {
+        const std::shared_ptr<EventStream> kept_until_return = shared_from_this();
+        if (left_ms_ <= 0) return close();
         stream_->send(": beat\n\n");
-        streams_.timers_.arm(*this, streams_.beat_ms_);
+        sleep();
     }
 
     void close() {
@@ -95,6 +100,13 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     bool is_cookie() const { return is_cookie_; }
 
   private:
+    /// Until the next beat, or the end of the credential if that comes first.
+    void sleep() {
+        const std::int64_t ms = std::clamp<std::int64_t>(left_ms_, 0, streams_.beat_ms_);
+        if (left_ms_ != endless) left_ms_ -= ms;
+        streams_.timers_.arm(*this, ms);
+    }
+
     void send(std::int64_t seq, const std::string& text) {
         if (seq <= last_) return;
         last_ = seq;
@@ -145,7 +157,8 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     EventStreams& streams_;
     std::shared_ptr<http::Stream> stream_;
     service::Viewer viewer_;
-    std::string credential_;  ///< for checking it again
+    std::string credential_;          ///< for checking it again
+    std::int64_t left_ms_ = endless;  ///< of the credential, after the timer that is armed
     bool is_cookie_ = false;
     std::string session_;                        ///< the usual filter; empty when there is none
     std::unique_ptr<store::ListFilter> filter_;  ///< every other one; null when there is none
@@ -157,12 +170,13 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
 EventStreams::~EventStreams() = default;
 
 void EventStreams::start(http::Exchange& exchange, const auth::Caller& caller,
-                         store::ListFilter filter, std::optional<std::int64_t> after) {
+                         store::ListFilter filter, std::optional<std::int64_t> after,
+                         Timestamp now) {
     http::Response head;
     head.content_type = "text/event-stream";
     head.headers.emplace_back("X-Accel-Buffering", "no");
     const auto stream = std::make_shared<EventStream>(*this, exchange.start_stream(std::move(head)),
-                                                      caller, std::move(filter));
+                                                      caller, std::move(filter), now);
     add(stream);
     stream->open();
     if (after) stream->replay_after(*after);

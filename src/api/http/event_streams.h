@@ -23,9 +23,10 @@ class EventStreams {
         : store_(store), timers_(timers), beat_ms_(beat_ms) {}
     ~EventStreams();
 
-    /// `after` is the last event the client has seen; nothing means "from now on".
+    /// `after` is the last event the client has seen; nothing means "from now on". The stream ends
+    /// when the caller's credential does.
     void start(http::Exchange& exchange, const auth::Caller& caller, store::ListFilter filter,
-               std::optional<std::int64_t> after);
+               std::optional<std::int64_t> after, Timestamp now);
 
     void on_commit(const std::vector<store::Change>& changes);
 

@@ -30,6 +30,13 @@ std::string_view Request::header(std::string_view name) const {
     return {};
 }
 
+std::string_view Request::last_header(std::string_view name) const {
+    for (auto field = fields_.rbegin(); field != fields_.rend(); ++field) {
+        if (equal_ignoring_case(name_of(*field), name)) return value_of(*field);
+    }
+    return {};
+}
+
 std::size_t Request::header_count(std::string_view name) const {
     return static_cast<std::size_t>(std::count_if(
         fields_.begin(), fields_.end(),

@@ -25,6 +25,8 @@ struct Request {
 
     /// The first value of a header; the name in any case. Empty if absent.
     std::string_view header(std::string_view name) const;
+    /// The last value: what a proxy in front has added after whatever the caller sent.
+    std::string_view last_header(std::string_view name) const;
     bool has_header(std::string_view name) const { return header_count(name) != 0; }
     /// For headers that must not be sent twice, such as credentials.
     std::size_t header_count(std::string_view name) const;

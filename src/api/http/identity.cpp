@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "api/auth/address.h"
 #include "api/http/answers.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
@@ -173,7 +174,7 @@ void Api::revoke_key(const CallPtr& call) {
                    store::Transaction& tx) { return service::revoke_key(tx, id, now); },
                [this, call](Result<service::KeyEntry> revoked) {
                    if (!revoked) return respond_error(call, revoked.error());
-                   identity_changed();
+                   identity_ended(revoked->principal.id);
                    spdlog::info("key {} of `{}` revoked by `{}`", revoked->key.id.text(),
                                 revoked->principal.name, call->caller.actor.name);
                    respond_json(call, key_json(revoked->key, revoked->principal));
@@ -239,6 +240,11 @@ void Api::set_password(const CallPtr& call) {
             call, {ErrorCode::permission_denied, "only an admin sets somebody else's password"});
     // Whoever finds an open browser or a key must not be able to lock its owner out.
     const bool must_prove = is_own && (call->caller.is_cookie || call->caller.role != Role::admin);
+    // Nor to find out the password by trying.
+    if (current)
+        if (const std::optional<int> wait = sign_ins_.take(name, call->now.ms))
+            return respond_error(call, {ErrorCode::rate_limited,
+                                        "too many passwords tried for this user", "", *wait});
 
     auto on_user = [this, call, name, password, current, must_prove](Result<Principal> user) {
         if (!user) return respond_error(call, user.error());
@@ -267,7 +273,7 @@ void Api::set_password(const CallPtr& call) {
                         return service::set_password(tx, name, hash);
                     },
                     [this, call](Result<Principal> saved) {
-                        if (saved) identity_changed();
+                        if (saved) identity_ended(saved->id);
                         respond_user(call, saved);
                     });
             });
@@ -284,7 +290,7 @@ void Api::set_user_disabled(const CallPtr& call, bool is_disabled) {
     store_.run([name = call->id, is_disabled](
                    store::Transaction& tx) { return service::set_disabled(tx, name, is_disabled); },
                [this, call](Result<Principal> user) {
-                   if (user) identity_changed();
+                   if (user) identity_ended(user->id);
                    respond_user(call, user);
                });
 }
@@ -323,7 +329,7 @@ void Api::open_session(const CallPtr& call, service::Authenticated found,
 void Api::sign_in(const CallPtr& call) {
     if (!has_no_query(call)) return;
     // Counted apart from wrong keys: an agent on the same host must not lock people out.
-    const std::string counted_as = "sign-in " + call->request.peer;
+    const std::string counted_as = "sign-in " + auth::network_of(call->request.peer);
     if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     // A page elsewhere must not sign somebody in as somebody else.
@@ -383,10 +389,8 @@ void Api::sign_in_with_password(
             if (!*is_right)
                 return done(Error{ErrorCode::unauthenticated, "the name or the password is wrong"});
             session.principal = user->id;
-            auto save = [session,
-                         user = *user](store::Transaction& tx) -> Result<service::Authenticated> {
-                if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
-                return service::Authenticated{user, session.expires_at, session.csrf};
+            auto save = [session, hash = user->password_hash](store::Transaction& tx) {
+                return service::open_session(tx, session, hash);
             };
             store_.run(std::move(save), std::move(done));
         };
@@ -413,7 +417,7 @@ void Api::sign_out(const CallPtr& call) {
         [hash = call->caller.credential](store::Transaction& tx) { return tx.drop_session(hash); },
         [this, call](Result<void> dropped) {
             if (!dropped) return respond_error(call, dropped.error());
-            identity_changed();
+            identity_ended(call->caller.actor.id);
             http::Response response;
             response.body = "{}";
             response.headers.emplace_back("Set-Cookie", cookie(call->request.is_tls, "", 0));

@@ -11,6 +11,9 @@ namespace {
 using RequestPtr = std::shared_ptr<const core::Request>;
 using Requests = std::vector<RequestPtr>;
 
+Error credential_ended() {
+    return {ErrorCode::unavailable, "a credential of yours has ended; ask again", "", 1};
+}
 Error stopping() { return {ErrorCode::unavailable, "the server is stopping; ask again", "", 1}; }
 
 bool are_settled(const Requests& requests) {
@@ -48,7 +51,7 @@ class LongPolls::Poll : public Timer,
             if (poll.is_over()) return;
             if (requests && !are_settled(*requests)) {
                 if (!poll.polls_.is_stopping_) return poll.wait_for_rest(*requests, wait_ms);
-                requests = stopping();
+                if (!poll.has_proposed()) requests = stopping();
             }
             poll.respond(requests);
         });
@@ -68,7 +71,14 @@ class LongPolls::Poll : public Timer,
         });
     }
 
-    void tell_to_come_back() { respond(stopping()); }
+    /// Ends the wait early.
+    void send_back(const Error& why) {
+        if (is_over()) return;
+        // Who has just proposed must not do so twice: they get what is stored, and wait for that.
+        if (has_proposed()) return on_timer();
+        respond(why);
+    }
+    const PrincipalId& whose() const { return viewer_.id; }
 
     Poll* next() const { return next_; }
 
@@ -83,6 +93,7 @@ class LongPolls::Poll : public Timer,
 
   private:
     bool is_over() const { return !exchange_; }
+    bool has_proposed() const { return shape_.status == 201; }
 
     void wait_for_rest(const Requests& requests, std::int64_t wait_ms) {
         // For what is settled already no commit will come.
@@ -150,7 +161,19 @@ void LongPolls::answer(std::shared_ptr<http::Exchange> exchange, std::vector<Req
 
 void LongPolls::stop() {
     is_stopping_ = true;
-    while (first_) first_->tell_to_come_back();
+    for (const std::shared_ptr<Poll>& poll : all()) poll->send_back(stopping());
+}
+
+void LongPolls::send_back(const PrincipalId& whose) {
+    for (const std::shared_ptr<Poll>& poll : all())
+        if (poll->whose() == whose) poll->send_back(credential_ended());
+}
+
+std::vector<std::shared_ptr<LongPolls::Poll>> LongPolls::all() const {
+    std::vector<std::shared_ptr<Poll>> polls;
+    polls.reserve(count_);
+    for (Poll* poll = first_; poll; poll = poll->next()) polls.push_back(poll->shared_from_this());
+    return polls;
 }
 
 }  // namespace holdpoint::api

@@ -32,13 +32,19 @@ class LongPolls {
     void answer(std::shared_ptr<http::Exchange> exchange, std::vector<RequestId> ids,
                 const service::Viewer& viewer, std::int64_t wait_ms, const Shape& shape);
 
-    /// Tells everybody to come back: the server is stopping.
+    /// Tells those who wait as this principal to ask again: a credential of theirs has ended. Who
+    /// waits for a proposal of the same call gets it as it stands.
+    void send_back(const PrincipalId& whose);
+
+    /// Tells everybody to come back in the same way: the server is stopping.
     void stop();
 
     std::size_t size() const { return count_; }
 
   private:
     class Poll;
+    std::vector<std::shared_ptr<Poll>> all() const;
+
     store::Store& store_;
     service::Waiters& waiters_;
     Timers& timers_;

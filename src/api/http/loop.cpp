@@ -86,6 +86,7 @@ Loop::Loop(asio::io_context& io, Options options, Handler handler)
       options_(options),
       handler_(std::move(handler)),
       read_buffer_(read_buffer_bytes),
+      events_(io),
       tick_timer_(io),
       stop_timer_(io) {
     if (!options_.error_body) options_.error_body = &default_error_body;
@@ -95,6 +96,7 @@ Loop::Loop(asio::io_context& io, Options options, Handler handler)
 Loop::~Loop() {
     stopped_ = nullptr;
     close_all(true);
+    events_.release();  // the poller's to close
 }
 
 // --- certificates -------------------------------------------------------------------------------
@@ -146,9 +148,24 @@ Result<std::uint16_t> Loop::listen(const Server::Listen& where) {
     const tcp::endpoint bound = acceptor.local_endpoint(error);
     if (error) return failure("cannot listen on");
 
+    if (!std::exchange(is_listening_, true)) {
+        events_.assign(poller_.descriptor(), error);
+        if (error) return failure("cannot wait for clients of");
+        wait_for_events();
+    }
     listeners_.push_back(std::move(listener));
     wait_for_clients(*listeners_.back());
     return bound.port();
+}
+
+void Loop::wait_for_events() {
+    events_.async_wait(Descriptor::wait_read, [weak = weak_from_this()](error_code error) {
+        const std::shared_ptr<Loop> loop = weak.lock();
+        if (!loop || error) return;
+        loop->poller_.poll(
+            [](Connection& connection, std::uint32_t events) { connection.on_ready(events); });
+        loop->wait_for_events();
+    });
 }
 
 void Loop::wait_for_clients(Listener& listener) {
@@ -200,20 +217,16 @@ void Loop::admit(Listener& listener, int descriptor, const std::string& address)
     // A refusal over TLS would cost a handshake: the wrong price at this moment.
     const bool may_explain =
         !listener.is_tls && connections_.size() < options_.connections_max + refusals_max;
-    Socket socket(io_);
-    error_code error;
-    if (!is_refused || may_explain) socket.assign(tcp::v4(), descriptor, error);
-    if (error || (is_refused && !may_explain)) {
+    if (is_refused && !may_explain) {
         ::close(descriptor);
         return;
     }
-    SslSession session = listener.is_tls ? tls_->start_session(descriptor) : nullptr;
-    if (listener.is_tls && !session) return;
+    Transport transport(descriptor, listener.is_tls ? tls_->start_session(descriptor) : nullptr);
+    if (listener.is_tls && !transport.is_tls()) return;
 
     Peer& peer = *peers_.try_emplace(address, 0).first;
     ++peer.second;
-    const ConnectionPtr connection(
-        new Connection(*this, Transport(std::move(socket), std::move(session)), peer));
+    const ConnectionPtr connection(new Connection(*this, std::move(transport), peer));
     connection->slot = connections_.size();
     connections_.push_back(connection);
     ++statistics_.open;
@@ -297,6 +310,7 @@ void Loop::close_all(bool is_silent) {
 void Loop::finish_stop_if_empty() {
     if (!stopped_ || !connections_.empty()) return;
     stop_timer_.cancel();
+    events_.release();  // a wait without connections would keep the io_context from ending
     asio::post(io_.get_executor(), [done = std::exchange(stopped_, nullptr)]() mutable { done(); });
 }
 

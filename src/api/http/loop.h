@@ -4,6 +4,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "api/http/connection.h"
 #include "api/http/deadline_wheel.h"
+#include "api/http/poller.h"
 #include "api/http/response_writer.h"
 #include "api/http/server.h"
 #include "api/http/tls.h"
@@ -44,6 +46,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     Response error_response(int status, std::string_view code, std::string_view message) const;
     void arm(Connection& connection, std::chrono::milliseconds timeout);
     void disarm(Connection& connection) { wheel_.disarm(connection); }
+    Poller& poller() { return poller_; }
     void remove(Connection& connection);
 
     // A few spare readers and buffers spare the busy path its allocations.
@@ -57,12 +60,14 @@ class Loop : public std::enable_shared_from_this<Loop> {
     using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Executor>;
     using Timer = boost::asio::basic_waitable_timer<
         std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
+    using Descriptor = boost::asio::posix::basic_stream_descriptor<Executor>;
     struct Listener {
         Acceptor acceptor;
         Timer retry;
         bool is_tls;
     };
 
+    void wait_for_events();
     void wait_for_clients(Listener& listener);
     void accept_some(Listener& listener);
     bool accept_one(Listener& listener);
@@ -82,6 +87,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::string key_file_;
     std::optional<TlsContext> tls_;
     std::vector<std::unique_ptr<Listener>> listeners_;
+    Poller poller_;  // before the connections, which tell it when they go
     std::vector<ConnectionPtr> connections_;
     std::unordered_map<std::string, std::size_t> peers_;
     std::vector<char> read_buffer_;
@@ -89,6 +95,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::vector<std::string> spare_buffers_;
     detail::DeadlineWheel wheel_;
     std::chrono::steady_clock::time_point epoch_ = std::chrono::steady_clock::now();
+    Descriptor events_;  ///< the poller's, as Asio sees it
+    bool is_listening_ = false;
     Timer tick_timer_;
     Timer stop_timer_;
     std::move_only_function<void()> stopped_;

@@ -82,8 +82,11 @@ void Api::propose(const CallPtr& call, std::vector<core::Proposal> proposals,
     submit.pending_max = options_.pending_max;
     submit.now = call->now;
     submit.draw = auth::random_share();
-    auto work = [policy = policy_.current(), submit = std::move(submit)](store::Transaction& tx) {
-        return service::submit(tx, *policy, submit);
+    const auto policy = policy_.current();
+    service::Foreseen foreseen = service::foresee(*policy, submit);
+    auto work = [policy, submit = std::move(submit),
+                 foreseen = std::move(foreseen)](store::Transaction& tx) mutable {
+        return service::submit(tx, *policy, submit, &foreseen);
     };
     auto done = [this, call, wait_ms = *wait_ms](Result<service::Submitted> submitted) {
         if (!submitted) return respond_error(call, submitted.error());
@@ -213,7 +216,7 @@ void Api::events(const CallPtr& call) {
     if (is_stopping_)
         return call->exchange->respond(wire::to_response(
             {ErrorCode::unavailable, "the server is stopping; ask again", "", 1}));
-    streams_.start(*call->exchange, call->caller, std::move(filter), *after);
+    streams_.start(*call->exchange, call->caller, std::move(filter), *after, call->now);
 }
 
 }  // namespace holdpoint::api

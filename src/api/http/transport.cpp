@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,9 +43,8 @@ IoResult Transport::tls_outcome(int result) {
 
 IoResult Transport::read(std::span<char> into) {
     if (!session_) {
-        return plain_outcome(
-            ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT),
-            IoResult::Kind::wait_read);
+        return plain_outcome(::recv(socket_, into.data(), into.size(), MSG_DONTWAIT),
+                             IoResult::Kind::wait_read);
     }
     // SSL_get_error looks at the thread's error queue: it must be empty before the call.
     ERR_clear_error();
@@ -53,9 +53,9 @@ IoResult Transport::read(std::span<char> into) {
 
 IoResult Transport::write(std::string_view bytes) {
     if (!session_) {
-        return plain_outcome(::send(socket_.native_handle(), bytes.data(), bytes.size(),
-                                    MSG_DONTWAIT | MSG_NOSIGNAL),
-                             IoResult::Kind::wait_write);
+        return plain_outcome(
+            ::send(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL),
+            IoResult::Kind::wait_write);
     }
     ERR_clear_error();
     return tls_outcome(SSL_write(session_.get(), bytes.data(), clamp_to_int(bytes.size())));
@@ -69,19 +69,17 @@ void Transport::shutdown_write() {
         SSL_shutdown(session_.get());
         ERR_clear_error();
     }
-    ::shutdown(socket_.native_handle(), SHUT_WR);
+    ::shutdown(socket_, SHUT_WR);
 }
 
 IoResult Transport::discard(std::span<char> scratch) {
-    return plain_outcome(
-        ::recv(socket_.native_handle(), scratch.data(), scratch.size(), MSG_DONTWAIT),
-        IoResult::Kind::wait_read);
+    return plain_outcome(::recv(socket_, scratch.data(), scratch.size(), MSG_DONTWAIT),
+                         IoResult::Kind::wait_read);
 }
 
 void Transport::close() {
     session_.reset();
-    boost::system::error_code ignored;
-    socket_.close(ignored);
+    if (const int open = std::exchange(socket_, -1); open >= 0) ::close(open);
 }
 
 }  // namespace holdpoint::http

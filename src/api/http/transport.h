@@ -1,19 +1,13 @@
 #pragma once
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "api/http/tls.h"
 
 namespace holdpoint::http {
-
-/// The concrete executor: the type-erased one is larger and slower.
-using Socket =
-    boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 
 /// What came of one non-blocking read or write.
 struct IoResult {
@@ -22,13 +16,18 @@ struct IoResult {
     std::size_t bytes = 0;  ///< if done
 };
 
-/// A non-blocking socket, with or without TLS. The TLS handshake happens inside the first reads.
+/// A non-blocking socket, which it owns, with or without TLS. The TLS handshake happens inside the
+/// first reads.
 class Transport {
   public:
-    explicit Transport(Socket socket, SslSession session = nullptr)
-        : socket_(std::move(socket)), session_(std::move(session)) {}
+    explicit Transport(int socket, SslSession session = nullptr)
+        : socket_(socket), session_(std::move(session)) {}
+    Transport(Transport&& other) noexcept
+        : socket_(std::exchange(other.socket_, -1)), session_(std::move(other.session_)) {}
+    Transport& operator=(Transport&&) = delete;
+    ~Transport() { close(); }
 
-    Socket& socket() { return socket_; }
+    int socket() const { return socket_; }  ///< -1 once closed
     bool is_tls() const { return session_ != nullptr; }
 
     IoResult read(std::span<char> into);
@@ -44,7 +43,7 @@ class Transport {
   private:
     IoResult tls_outcome(int result);
 
-    Socket socket_;
+    int socket_;
     SslSession session_;
 };
 

@@ -144,7 +144,7 @@ Result<Reported> parse_report(const value& body) {
     report.error = fields.text("error", {.max = 16 * 1024}).value_or("");
     if (report.is_success && !report.error.empty())
         fields.refuse("error", "a success has no error");
-    reported.usage.cost = fields.number("cost", {0, 1e12}).value_or(0);
+    reported.usage.cost = fields.number("cost", {0, 1e12});
     reported.usage.tokens = fields.number("tokens", {0, 1e15}).value_or(0);
     if (Result<void> ok = fields.finish(); !ok) return ok.error();
     return reported;

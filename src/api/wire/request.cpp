@@ -218,8 +218,12 @@ void append_request(std::string& out, const Request& request) {
 
 std::string to_json(const Request& request) {
     std::string out;
-    out.reserve(1024 + request.subject.text.size() * 2 + request.context.text.size() +
-                request.metadata.text.size());
+    // What is long, and what the names and short texts take: growing would copy all of it.
+    out.reserve(1792 + request.subject.text.size() * (request.is_released ? 2 : 1) +
+                request.proposed.text.size() + request.context.text.size() +
+                request.suggested.text.size() + request.metadata.text.size() +
+                request.risk_detail.text.size() + request.headline.size() +
+                request.message_for_agent.size());
     append_request(out, request);
     return out;
 }

@@ -41,6 +41,10 @@ std::string_view why_refused(std::string_view path) {
     if (path.size() > 1 && is_letter(path[0]) && path[1] == ':')
         return "begins with a drive letter";
     if (path[0] == '~' && path.size() > 1 && path[1] != '/') return "another user's home";
+    if (path[0] == '$' || (path[0] == '%' && !has_percent_escape(path.substr(0, 3))))
+        return "begins with a variable, which some replace";
+    if (path.find_first_of("*?") != std::string_view::npos)
+        return "holds a wildcard, which some expand";
     return {};
 }
 
@@ -106,6 +110,34 @@ Result<NormalPath> decoded(std::string_view path, const PathContext& context) {
     return normalise_path(*plain, context);
 }
 
+/// Of each part what stands before a colon, without blanks around it and dots behind it: some
+/// systems take `.env `, `.env.` and `.env:x` for `.env`.
+std::string trimmed(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('/'), text.size());
+        const std::string_view part = text.substr(0, end);
+        std::string_view core = part.substr(0, part.find(':'));
+        while (core.starts_with(' ')) core.remove_prefix(1);
+        while (core.ends_with(' ') || core.ends_with('.')) core.remove_suffix(1);
+        result += core.empty() ? part : core;
+        if (end < text.size()) result += '/';
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return result;
+}
+
+/// What a path through /proc leads to: `etc/passwd` for `/proc/self/root/etc/passwd`. Empty for
+/// other paths.
+std::string_view behind_proc(std::string_view text) {
+    if (!text.starts_with("/proc/")) return {};
+    for (const std::string_view link : {"/root/", "/cwd/"}) {
+        const std::size_t at = text.find(link);
+        if (at != std::string_view::npos) return text.substr(at + link.size());
+    }
+    return {};
+}
+
 std::string lowered(std::string_view text) {
     std::string result(text);
     for (char& c : result) {
@@ -118,7 +150,10 @@ std::string lowered(std::string_view text) {
 
 Result<NormalPath> normalise_path(std::string_view path, const PathContext& context) {
     if (const std::string_view why = why_refused(path); !why.empty()) return refused(path, why);
-    return normalised(path, context);
+    NormalPath normal = normalised(path, context);
+    if (normal.is_above && normal.text.starts_with('~'))
+        return refused(path, "leaves a home that nobody knows");
+    return normal;
 }
 
 Result<bool> path_under(std::string_view path, std::string_view folder,
@@ -169,7 +204,18 @@ Result<PathPattern> PathPattern::compile(std::string_view pattern, const PathCon
         }
     }
     result.loose_patterns_.push_back(lowered(strict));
+    if (!is_anywhere && strict[0] != '/' && strict[0] != '~')
+        result.inner_patterns_.push_back("**/" + lowered(strict));
     result.patterns_.push_back(std::move(strict));
+    // Whoever may not see what is in a folder has no business with the folder.
+    for (auto* patterns : {&result.loose_patterns_, &result.inner_patterns_}) {
+        for (std::size_t i = 0; i < patterns->size(); ++i) {
+            std::string_view folder = (*patterns)[i];
+            if (!folder.ends_with("/**")) continue;
+            folder.remove_suffix(3);
+            if (!folder.empty() && folder != "**") patterns->emplace_back(folder);
+        }
+    }
     return result;
 }
 
@@ -180,20 +226,39 @@ bool PathPattern::covers(const NormalPath& path) const {
     });
 }
 
-bool PathPattern::finds(const NormalPath& path) const {
-    const auto finds_text = [&](const std::string& text) {
-        const std::string folded = lowered(text);
-        return std::ranges::any_of(loose_patterns_, [&](const std::string& pattern) {
-            return glob_matches(pattern, folded, GlobKind::path);
+bool PathPattern::finds_text(std::string_view text) const {
+    const auto is_in = [](const std::vector<std::string>& patterns, std::string_view candidate) {
+        return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+            return glob_matches(pattern, candidate, GlobKind::path);
         });
     };
-    if (finds_text(path.text)) return true;
+    if (is_in(loose_patterns_, text)) return true;
+    // Where it ends cannot be known without knowing where it starts: any end may be the one meant.
+    const bool is_elsewhere = text.starts_with('/') || text.starts_with("../") || text == "..";
+    if (!is_elsewhere) return false;
+    if (is_in(inner_patterns_, text)) return true;
+    if (text[0] == '/') return false;
+    while (text.starts_with("../")) text.remove_prefix(3);
+    return is_in(loose_patterns_, "/" + std::string(text));
+}
+
+bool PathPattern::finds_forms(std::string_view text) const {
+    const std::string folded = lowered(text);
+    if (finds_text(folded)) return true;
+    const std::string plain = trimmed(folded);
+    if (plain != folded && finds_text(plain)) return true;
+    const std::string_view target = behind_proc(folded);
+    return !target.empty() && (finds_text(target) || finds_text("/" + std::string(target)));
+}
+
+bool PathPattern::finds(const NormalPath& path) const {
+    if (finds_forms(path.text)) return true;
     if (!path.is_percent_encoded) return false;
     // What a tool makes of the escapes: decoded once. If that is no path, it is taken for found.
     const Result<std::string> plain = percent_decode(path.text);
     const Result<NormalPath> other =
         plain ? normalise_path(*plain) : Result<NormalPath>(plain.error());
-    return !other || other->is_percent_encoded || finds_text(other->text);
+    return !other || other->is_percent_encoded || finds_forms(other->text);
 }
 
 }  // namespace holdpoint::policy::match

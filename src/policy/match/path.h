@@ -26,8 +26,9 @@ struct NormalPath {
 };
 
 /// Refuses what two readers could take for different files: an empty path, control and invisible
-/// characters, text that is not UTF-8, backslashes, drive letters, URLs, `~user`, more than 4096
-/// bytes. `~/x` becomes a path below home, or stays `~/x` where home is not declared.
+/// characters, text that is not UTF-8, backslashes, drive letters, URLs, `~user`, `~/..`, variables
+/// in front, wildcards, more than 4096 bytes. `~/x` becomes a path below home, or stays `~/x` where
+/// home is not declared.
 Result<NormalPath> normalise_path(std::string_view path, const PathContext& context = {});
 
 /// Whether `path` is `folder` or below it. An error where either cannot be read, where they are not
@@ -44,13 +45,18 @@ class PathPattern {
 
     /// For rules that allow: never what is percent-encoded or above where it starts.
     bool covers(const NormalPath& path) const;
-    /// For rules that deny or require: in any case of letters, decoded or not, and with `~` as
-    /// any user's home.
+    /// For rules that deny or require: in any case of letters, decoded or not, with `~` as any
+    /// user's home, with a folder for what is in it, through /proc, and where a path is absolute or
+    /// leaves its folder, whatever of the pattern it may end with.
     bool finds(const NormalPath& path) const;
 
   private:
+    bool finds_forms(std::string_view text) const;
+    bool finds_text(std::string_view text) const;
+
     std::vector<std::string> patterns_;        // for covers
     std::vector<std::string> loose_patterns_;  // in lower case, for finds
+    std::vector<std::string> inner_patterns_;  // relative ones, below a folder that is not known
 };
 
 }  // namespace holdpoint::policy::match

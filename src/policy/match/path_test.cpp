@@ -42,7 +42,7 @@ TEST(Path, is_normalised_by_its_text) {
         {"/a/...", "/a/...", "/a/..."},
         {"~", "~", "/home/ann"},
         {"~/.ssh/x", "~/.ssh/x", "/home/ann/.ssh/x"},
-        {"~/../bob", "~/../bob", "/home/bob"},
+        {"~/../bob", "refused", "/home/bob"},
         {"a/~", "a/~", "/srv/app/a/~"},
         {"..a/b", "..a/b", "/srv/app/..a/b"},
     };
@@ -70,6 +70,11 @@ TEST(Path, what_names_two_files_to_two_readers_is_refused) {
         {"drive", "C:/windows"},
         {"URL", "file:///etc/passwd"},
         {"another user", "~root/.ssh"},
+        {"a variable", "$HOME/.ssh/id"},
+        {"a variable in braces", "${HOME}/.ssh/id"},
+        {"a variable between signs", "%USERPROFILE%/.ssh"},
+        {"wildcard", "app/.e*"},
+        {"wildcard for one", "app/.en?"},
         {"too long", std::string(4097, 'a')},
     };
     for (const auto& c : cases) {
@@ -167,7 +172,47 @@ TEST(PathPatterns, P2_without_a_context_nothing_above_is_covered) {
     EXPECT_FALSE(ask("src/**", "/srv/app/src/a", {}).covers);
     EXPECT_TRUE(ask("~/.ssh/**", "~/.ssh/id", {}).covers);
     EXPECT_TRUE(ask("~/.ssh/**", "/home/bob/.ssh/id", {}).finds);
-    EXPECT_FALSE(ask("**", "~/../x", {}).covers);
+    EXPECT_EQ(normal("~/../x", {}), "refused") << "leaves a home that nobody knows";
+}
+
+TEST(PathPatterns, P2_denying_sees_through_what_systems_and_tools_make_of_a_name) {
+    const struct {
+        const char* pattern;
+        const char* path;
+    } found[] = {
+        {"**/.env", "app/.env "},
+        {"**/.env", " .env"},
+        {"**/*.pem", "key.pem."},
+        {"**/.env", "app/.env:stream"},
+        {"**/.env", "app /.env"},
+        {"**/secrets/**", "app/secrets"},
+        {"~/.ssh/**", "~/.ssh"},
+        {"~/.ssh/**", "/proc/1/root/root/.ssh/id"},
+        {"~/.ssh/**", "/proc/self/root/home/ann/.ssh"},
+        {"config/prod.yaml", "/proc/self/cwd/config/prod.yaml"},
+        {"config/prod.yaml", "/srv/app/config/prod.yaml"},
+        {"config/prod.yaml", "../app/config/prod.yaml"},
+        {"config/**", "/srv/app/config"},
+        {"/etc/**", "../../../etc/passwd"},
+        {"/etc/**", "/proc/self/root/etc/passwd"},
+    };
+    for (const auto& c : found) {
+        EXPECT_TRUE(ask(c.pattern, c.path, {}).finds) << c.pattern << " in " << c.path;
+    }
+    const struct {
+        const char* pattern;
+        const char* path;
+    } missed[] = {
+        {"**/.env", "app/.environment"},
+        {"**/.env", "app/env"},
+        {"**/secrets/**", "app/secrets.txt"},
+        {"config/prod.yaml", "test/config/prod.yaml"},
+        {"/etc/**", "etc/passwd"},
+        {"config/prod.yaml", "/srv/app/config/prod.yaml.md"},
+    };
+    for (const auto& c : missed) {
+        EXPECT_FALSE(ask(c.pattern, c.path, {}).finds) << c.pattern << " in " << c.path;
+    }
 }
 
 TEST(PathPatterns, patterns_that_mislead_are_refused) {

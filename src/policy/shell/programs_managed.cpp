@@ -287,7 +287,12 @@ constexpr std::array subcommands = std::to_array<Subcommand>({
     {"git", "ls-remote", {.shorts = "u"}},
     {"git", "remote", {.longs = "--mirror"}},
     {"git", "commit", {.shorts = "t", .valued_shorts = "mFcCSu"}},
-    {"git", "branch", {.longs = "--edit-description"}},
+    // Listing is what people mean by it; these remove, move and redirect branches.
+    {"git",
+     "branch",
+     {.shorts = "dDmMcCfu",
+      .longs = "--edit-description --delete --move --copy --force --set-upstream-to "
+               "--unset-upstream"}},
     {"git", "hash-object", {.shorts = "w"}},
     {"git", "interpret-trailers", {.longs = "--in-place"}},
 });

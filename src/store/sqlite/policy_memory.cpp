@@ -30,6 +30,12 @@ Result<GrantRecord> read_grant(Statement& row) {
     return record;
 }
 
+std::string tool_key(const PrincipalId& agent, const std::string& tool) {
+    std::string key(reinterpret_cast<const char*>(agent.ulid.bytes.data()), 16);
+    key += tool;
+    return key;
+}
+
 PolicyVersion read_version(Statement& row) {
     return {std::string(row.text(0)), std::string(row.text(3)), std::string(row.text(1)),
             Timestamp{row.number(2)}};
@@ -179,9 +185,12 @@ Result<void> SqliteTransaction::save_trust(const policy::TrustEntry& entry) {
     return {};
 }
 
+bool SqliteTransaction::is_known_tool(const PrincipalId& agent, const std::string& tool) {
+    return tools_seen_.contains(tool_key(agent, tool));
+}
+
 Result<bool> SqliteTransaction::note_tool(const PrincipalId& agent, const std::string& tool) {
-    std::string key(reinterpret_cast<const char*>(agent.ulid.bytes.data()), 16);
-    key += tool;
+    std::string key = tool_key(agent, tool);
     if (tools_seen_.contains(key)) return true;
     Using note(database_.cached("INSERT OR IGNORE INTO tool_seen(agent, tool) VALUES(?1, ?2)"));
     note->bind(1, agent.ulid);

@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/log_room.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/transaction.h"
 
@@ -77,6 +78,12 @@ class SqliteStore final : public Store {
                             "last backup",
                             options_.path, database_->fault_message()));
         sqlite3_wal_hook(database_->handle(), &SqliteStore::on_wal, this);
+        // A batch may begin just below the limit; and what is written by another file layer is
+        // that layer's to keep.
+        const bool has_log = options_.path != ":memory:" && options_.vfs.empty();
+        log_room_ =
+            std::make_unique<LogRoom>(has_log ? options_.path + "-wal" : std::string(),
+                                      std::int64_t{options_.checkpoint_busy_pages} * 9 / 8 * 4120);
         thread_ = std::thread([this] { work(); });
         return {};
     }
@@ -146,9 +153,9 @@ class SqliteStore final : public Store {
         // Callers who wait for their answer leave the queue empty for a moment after every commit;
         // only a real pause is the time to tidy up.
         const bool has_paused = !wake_.wait_for(lock, idle_after, has_work);
-        if (has_paused && unsaved_pages() > options_.checkpoint_idle_pages) {
+        if (has_paused && !is_dead_) {
             lock.unlock();
-            checkpoint();
+            tidy_up();
             lock.lock();
         }
         wake_.wait(lock, has_work);
@@ -302,6 +309,17 @@ class SqliteStore final : public Store {
         return log_pages_ - copied_pages_;
     }
 
+    void tidy_up() {
+        if (unsaved_pages() > options_.checkpoint_idle_pages) checkpoint();
+        while (!is_dead_ && is_queue_empty() && log_room_->grow()) {
+        }
+    }
+
+    bool is_queue_empty() {
+        const std::lock_guard lock(mutex_);
+        return queue_.empty() && !is_stopping_;
+    }
+
     void checkpoint() {
         int all = 0, copied = 0;
         const int code = sqlite3_wal_checkpoint_v2(database_->handle(), nullptr,
@@ -351,6 +369,7 @@ class SqliteStore final : public Store {
                              options_.path, sqlite3_errstr(code));
         }
         transaction_.reset();
+        log_room_.reset();
         database_->close(is_dead_);
     }
 
@@ -358,6 +377,7 @@ class SqliteStore final : public Store {
     const std::shared_ptr<const Listener> listener_;
     const std::unique_ptr<Database> database_;
     std::unique_ptr<SqliteTransaction> transaction_;
+    std::unique_ptr<LogRoom> log_room_;
     int log_pages_ = 0;
     int copied_pages_ = 0;
     bool is_dead_ = false;

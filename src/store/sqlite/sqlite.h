@@ -28,7 +28,7 @@ struct Options {
     /// and nobody waits, and more than that many however busy the store is. Nobody is answered
     /// meanwhile, so these decide the slowest answers: about 3 ms for each 1000 pages.
     int checkpoint_idle_pages = 500;
-    int checkpoint_busy_pages = 4000;
+    int checkpoint_busy_pages = 2000;
 
     /// After an unclean stop, files up to this size are checked before the first job. Bigger ones
     /// only with `check_always`: a restart with a million pending requests must not wait for it.

@@ -15,6 +15,7 @@
 #include <random>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/log_room.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/transaction.h"
 #include "tests/faults/fault_vfs.h"
@@ -513,6 +514,36 @@ TEST_F(SqliteFile, TheLogIsEmptyAfterACleanStop) {
     EXPECT_FALSE(std::filesystem::exists(path_ + "-wal"));
     ASSERT_TRUE(open(options()));
     EXPECT_EQ(pending(), 10);
+}
+
+TEST_F(SqliteFile, RoomBehindTheLogIsNoPartOfIt) {
+    if (std::filesystem::space(folder_).available < (2ULL << 30))
+        GTEST_SKIP() << "a small disk gets no room";
+    ASSERT_TRUE(open(options()));
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(create(i));
+    // As a crash would leave it.
+    const std::string crashed = folder_ + "/crashed.db";
+    std::filesystem::copy_file(path_, crashed);
+    std::filesystem::copy_file(path_ + "-wal", crashed + "-wal");
+    close();
+
+    const std::int64_t wanted = 24 << 20;
+    LogRoom room(crashed + "-wal", wanted);
+    while (room.grow()) {
+    }
+    EXPECT_GE(std::filesystem::file_size(crashed + "-wal"), static_cast<std::uintmax_t>(wanted));
+
+    path_ = crashed;
+    ASSERT_TRUE(open(options()));
+    EXPECT_EQ(pending(), 5);
+    ASSERT_TRUE(create(6));
+    EXPECT_EQ(pending(), 6);
+}
+
+TEST_F(SqliteFile, RoomForALogThatIsNotThereMakesNone) {
+    LogRoom room(path_ + "-wal", 1 << 20);
+    EXPECT_FALSE(room.grow());
+    EXPECT_FALSE(std::filesystem::exists(path_ + "-wal"));
 }
 
 // ---- a failing disk

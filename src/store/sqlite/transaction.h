@@ -107,6 +107,7 @@ class SqliteTransaction final : public Transaction {
     Result<std::optional<policy::TrustEntry>> find_trust(const std::string& key) override;
     Result<void> save_trust(const policy::TrustEntry& entry) override;
     Result<bool> note_tool(const PrincipalId& agent, const std::string& tool) override;
+    bool is_known_tool(const PrincipalId& agent, const std::string& tool) override;
     Result<std::vector<PolicyVersion>> policy_versions(int limit) override;
     Result<std::optional<PolicyVersion>> find_policy(const std::string& version) override;
     Result<void> save_policy(const PolicyVersion& policy) override;

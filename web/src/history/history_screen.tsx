@@ -30,7 +30,7 @@ function readQuery(search: string): ListQuery {
 }
 
 function Row({ request }: { request: Request }) {
-  const span = request.settled_at ? formatSpan(Date.parse(request.settled_at) - Date.parse(request.created_at)) : 'waits'
+  const span = request.settled_at ? formatSpan(Date.parse(request.settled_at) - Date.parse(request.created_at)) : ''
   return (
     <li className="border-b border-line">
       <Link href={`/r/${request.id}`} className="grid grid-cols-[1.25rem_1fr_auto] items-baseline gap-x-3 px-2 py-2.5 hover:bg-well md:grid-cols-[1.25rem_1fr_9rem_11rem_5rem_10.5rem]">

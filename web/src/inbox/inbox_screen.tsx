@@ -139,7 +139,8 @@ export function InboxScreen({ id }: { id: string | null }) {
     return () => clearTimeout(timer)
   }, [selected, navigate])
   useEffect(() => {
-    if (selected !== null || isPhone() || !is_complete) return
+    // Asked of the store itself: the address may have chosen in this very pass.
+    if (selected !== null || useInbox.getState().selected !== null || isPhone() || !is_complete) return
     // Not back to what this page is just deciding.
     const { deciding } = useInbox.getState()
     const first = ids.find((one) => !deciding.has(one))
@@ -284,10 +285,12 @@ export function InboxScreen({ id }: { id: string | null }) {
         )}
         {rows.length === 0 && has_loaded ? (
           <div className="m-auto px-6 text-center text-soft">
-            <p className="m-0 mb-2">Nothing matches.</p>
-            <button type="button" className="btn-link" onClick={() => setFilter(no_filter)}>
-              Show everything that waits
-            </button>
+            <p className="m-0 mb-2">{isFiltering(filter) ? 'Nothing matches.' : 'Nothing waits.'}</p>
+            {isFiltering(filter) && (
+              <button type="button" className="btn-link" onClick={() => setFilter(no_filter)}>
+                Show everything that waits
+              </button>
+            )}
           </div>
         ) : (
           <VirtualList

@@ -248,7 +248,8 @@ export function EscalatePanel({ onSend, onClose }: Props) {
 
 function Consequences({ request }: { request: Request }) {
   const reversibility = reversibilityOf(request)
-  const lines = [...request.risk.consequences, ...request.risk.factors]
+  const said = reversibility ? reversibilityWord[reversibility] : ''
+  const lines = [...new Set([...request.risk.consequences, ...request.risk.factors])].filter((line) => line !== said)
   return (
     <div className="mb-2 flex items-start gap-2">
       <span className={request.risk.level === 'critical' ? 'text-critical' : 'text-high'}>
@@ -257,7 +258,7 @@ function Consequences({ request }: { request: Request }) {
       <div>
         {reversibility && <p className="m-0 font-medium">It {reversibilityWord[reversibility]}.</p>}
         {lines.slice(0, 4).map((line, i) => (
-          <p key={i} className="foreign m-0 text-soft">
+          <p key={i} className="foreign sentence m-0 text-soft">
             <SafeText text={line} />
           </p>
         ))}

@@ -203,7 +203,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
           {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (
             <ul className={`m-0 mt-4 list-none rounded-lg px-4 py-3 ${level === 'critical' ? 'bg-critical-wash' : 'bg-high-wash'}`}>
               {request.risk.consequences.slice(0, 6).map((line, i) => (
-                <li key={i} className="foreign">
+                <li key={i} className="foreign sentence">
                   <SafeText text={line} />
                 </li>
               ))}

@@ -121,7 +121,9 @@ export class Stream {
   private retry(): void {
     this.drop()
     if (this.is_closed) return
-    this.become('lost')
+    // Told each time, not only the first: whoever listens asks whether the session has ended meanwhile.
+    if (this.state === 'lost') this.listener.onState('lost')
+    else this.become('lost')
     // Spread out, so that a thousand pages do not come back in the same instant.
     this.timer = setTimeout(() => this.open(), this.pause_ms * (0.75 + Math.random() / 2))
     this.pause_ms = Math.min(this.pause_ms * 2, pause_max_ms)
