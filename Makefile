@@ -82,7 +82,7 @@ build-crash:
 bench:
 	@$(SETUP) build bench
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_BENCH=ON
-	@ninja -C $(BUILD) holdpoint load limits bare_http fill micro
+	@ninja -C $(BUILD) holdpoint load limits bare_http fill micro policy_bench
 	@bench/run $(BUILD)
 
 # Pictures of every page, light, dark and on a phone, in build/screenshots; those of the documents are renewed.

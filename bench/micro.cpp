@@ -96,8 +96,8 @@ BENCHMARK(wire_to_json);
 
 void policy_evaluate(benchmark::State& state) {
     const core::Proposal asked = proposal();
-    const policy::Builtin policy;
-    for (auto _ : state) benchmark::DoNotOptimize(policy::evaluate(policy, asked));
+    const auto policy = policy::compose({});
+    for (auto _ : state) benchmark::DoNotOptimize(policy::evaluate(*policy, asked, {}));
 }
 BENCHMARK(policy_evaluate);
 

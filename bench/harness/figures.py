@@ -137,6 +137,22 @@ def comparisons(figures):
         question = key.removeprefix("big_")
         lines.append(ratio(figures, f"{name[key].name.split(', ')[0]}: big store ÷ small", key,
                            f"small_{question}", 1, "≤ 2", lambda v: v <= 2))
+    return lines + policy_lines(figures)
+
+
+def policy_lines(figures):
+    lines = []
+    for key, what, unit, limit in (
+            ("policy_ungated_tool", "policy: ungated tool", "ns", 50),
+            ("policy_ten_rules_allowed", "policy: ten candidate rules, no regular expression", "ns", 500),
+            ("policy_thousand_rules_each_p99", "policy: 1,000 rules, p99", "ns", 5000),
+            ("policy_bytes_to_verdict", "policy: from bytes to the verdict", "ns", 3000),
+            ("policy_load_thousand_rules", "policy: 1,000 rules load", "ms", 100)):
+        lines.append(plain(figures, what, key, unit, f"≤ {limit:,} {unit}", lambda v, most=limit: v <= most))
+    peer = figures.best([k for k in figures.by_key if k.startswith("policy_peer_")], min)
+    lines.append(ratio(figures, "policy: ten rules ÷ the fastest npm engine", "policy_ten_rules_allowed",
+                       peer[1] if peer else "",
+                       detail=figures.by_key[peer[1]].name if peer else ""))
     return lines
 
 

@@ -13,13 +13,14 @@ import traceback
 
 import machine
 import peers
+import policy
 from figures import Figures, aligned, comparisons, markdown, number
 from server import ROOT, Failed, Holdpoint, Process, free_port
 
 # Of the thousand ids that fill writes down; the rest stays pending, for the lists to find.
 DECIDED_MAX = 900
 PART_NAMES = ("limits", "roundtrip", "latency", "create", "park", "peers", "rows", "micro",
-              "installed")
+              "policy", "installed")
 
 
 def setting(name, otherwise):
@@ -263,7 +264,8 @@ class Bench:
     def run(self, parts):
         plan = {"limits": self.limits, "roundtrip": self.roundtrip, "latency": self.latency,
                 "create": self.create, "park": self.park, "peers": lambda: peers.own(self),
-                "rows": self.stored_rows, "micro": self.micro, "installed": lambda: peers.installed(self)}
+                "rows": self.stored_rows, "micro": self.micro,
+                "policy": lambda: policy.measure(self), "installed": lambda: peers.installed(self)}
         has_failed = False
         for name in parts:
             if self.left() <= 0:

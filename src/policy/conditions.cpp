@@ -102,6 +102,7 @@ Result<Condition> Conditions::compile(const Expression& expression, std::string_
         if (read.slot >= static_cast<cel::Slot>(Var::cost_task) &&
             read.slot <= static_cast<cel::Slot>(Var::tokens_day))
             policy_.reads_spent = true;
+        if (read.slot == static_cast<cel::Slot>(Var::user_roles)) policy_.reads_roles = true;
     }
     std::vector<std::uint16_t> vars = vars_of(*program);
     return Condition{std::move(*program), std::move(vars)};

@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <chrono>
-
 #include "policy/test_policies.h"
 
 /// What a hostile agent has in its tool box. None of it may pass, and all of it is answered within
@@ -221,26 +219,42 @@ TEST_F(HostileTest, shell_tricks) {
                  std::string(5000, 'x')});
 }
 
-TEST_F(HostileTest, one_mebibyte_of_arguments_and_ten_thousand_elements_are_answered_in_time) {
-    const auto start = std::chrono::steady_clock::now();
+TEST_F(HostileTest, one_mebibyte_of_arguments_and_ten_thousand_elements_stay_within_the_limits) {
     std::string tags = R"(,"tags":[)";
     for (int i = 0; i < 10'000; ++i) tags += i ? R"(,"x")" : R"("x")";
-    EXPECT_NE(kind(*policy_, refund("50", tags + "]")), "deny") << "well-formed";
+    const Verdict many = judge(*policy_, refund("50", tags + "]"));
+    EXPECT_NE(many.kind, core::VerdictKind::deny) << "well-formed";
+    EXPECT_LE(many.steps, 10'000);
     const std::string text(1 << 20, 'a');
-    EXPECT_NE(kind(*policy_, R"({"tool":"free","args":{"text":")" + text + R"("}})"), "allow")
+    const Verdict long_text =
+        judge(*policy_, R"({"tool":"free","args":{"text":")" + text + R"("}})");
+    EXPECT_NE(long_text.kind, core::VerdictKind::allow)
         << "too long for a regular expression is an error, and an error never allows";
+    EXPECT_LE(long_text.steps, 10'000);
     none_passes("sh", "command", {text});
     none_passes("read", "path", {text});
     none_passes("fetch", "url", {"https://api.example.com/" + text});
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
+TEST_F(HostileTest, a_loop_over_ten_thousand_elements_ends_with_the_budget_and_holds) {
+    const auto policy = policy_of(R"~(
+extends: minimal
+tools: {t: {read_only: true, risk: low, args: {list: list(string)}}}
+rules:
+  - {id: any, tools: [t], when: "args.list.exists(a, a == 'y')", then: deny}
+)~");
+    std::string list;
+    for (int i = 0; i < 10'000; ++i) list += (i ? R"(,"x)" : R"("x)") + std::to_string(i) + '"';
+    const Verdict verdict = judge(*policy, R"({"tool":"t","args":{"list":[)" + list + "]}}");
+    EXPECT_EQ(verdict.kind, core::VerdictKind::hold);
+    EXPECT_TRUE(verdict.decisive.is_error);
+}
+
+// RE2 reads each character once, whatever the expression: this ends, or the test does not.
 TEST_F(HostileTest, a_regular_expression_bomb_stays_linear) {
-    const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(
         kind(*policy_, R"({"tool":"free","args":{"text":")" + std::string(30'000, 'a') + R"(b"}})"),
         "allow");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
 }
 
 TEST_F(HostileTest, deep_nesting_is_walked_without_harm) {

@@ -129,6 +129,7 @@ struct Policy {
 
     bool reads_shell_commands = false;
     bool reads_spent = false;   ///< a condition or a callable may look at what was spent so far
+    bool reads_roles = false;   ///< a condition looks at the roles of the person behind the agent
     bool counts_costs = false;  ///< so does a condition, a callable or a budget
     std::size_t slot_count = 0;
     std::size_t counter_slot = 0;  ///< the first of the counters

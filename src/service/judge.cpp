@@ -316,7 +316,7 @@ Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
 std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::Proposal& proposal,
                                      const Proposer& proposer, double draw, Timestamp now) {
     const policy::Caller caller = caller_of(proposer, proposal, now);
-    const bool has_roles = caller.are_roles_known && !proposer.owner.empty();
+    const bool has_roles = policy.reads_roles && caller.are_roles_known && !proposer.owner.empty();
     // An embedder's own code runs where it always did: inside the transaction, on one thread.
     const bool has_guests =
         !policy.extensions.gates.empty() || !policy.extensions.assessors.empty();

@@ -417,6 +417,27 @@ TEST_F(Policies, G12_an_agent_cannot_choose_the_person_whose_roles_count) {
     EXPECT_EQ(outcome_for("somebody"), std::nullopt) << "whose roles nobody knows is held";
 }
 
+TEST_F(Policies, what_depends_on_a_persons_roles_is_not_judged_ahead) {
+    const std::string text = R"(
+holdpoint: 1
+policy: roles
+defaults: {decision: require}
+tools:
+  pay: {risk: low}
+rules:
+  - {id: interns, tools: [pay], when: "CONDITION", then: deny}
+)";
+    const auto is_foreseen = [&](const char* condition) {
+        std::string with = text;
+        load_policy(with.replace(with.find("CONDITION"), 9, condition));
+        const core::Proposal pay =
+            core::test::proposal(core::Kind::action, R"({"tool":"pay","arguments":{}})");
+        return foresee(*in_force(), call_with({pay})).at(0).has_value();
+    };
+    EXPECT_TRUE(is_foreseen("agent.role == 'intern'"));
+    EXPECT_FALSE(is_foreseen("'intern' in user.roles"));
+}
+
 TEST_F(Policies, D3_a_changed_call_is_judged_with_the_roles_of_its_agent) {
     load_policy(R"(
 holdpoint: 1

@@ -80,9 +80,6 @@ TEST_F(Requests, a_tool_that_is_new_to_the_agent_is_judged_inside) {
 }
 
 TEST_F(Requests, only_what_depends_on_nothing_stored_is_foreseen) {
-    core::Proposal of_the_owner = proposal();
-    of_the_owner.user = "olga";
-    EXPECT_FALSE(foresee(*in_force(), call_with({of_the_owner})).at(0)) << "her roles are stored";
     core::Proposal escalating = proposal();
     escalating.escalate_to = "ann";
     EXPECT_FALSE(foresee(*in_force(), call_with({escalating})).at(0)) << "so are people";

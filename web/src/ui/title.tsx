@@ -1,4 +1,3 @@
-import { Fragment } from 'react'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, titleOf } from '../model/words'
 import type { Request } from '../wire'
@@ -9,17 +8,17 @@ export function Title({ request }: { request: Request }) {
   if (!isPlainCall(request)) return <span className="font-medium">{visibleText(line)}</span>
   const tool = request.action!.tool
   const inner = request.headline.slice(tool.length + 1).replace(/\)$/, '')
-  // Cut between two arguments where it can be: half a number is another number.
-  const parts = inner ? inner.split(/(?<=,) (?=[\w.-]+: )/) : []
+  // A line that is too long is cut, but never inside a number or a short word: half of it would be another one.
+  const parts = inner.split(/(?<=: )(-?\d[\d.eE+-]*|"[^"\\]{1,24}")/)
   return (
-    <span className="call-line">
+    <>
       <span className="font-semibold">{visibleText(tool)}</span>
-      {parts.map((part, i) => (
-        <Fragment key={i}>
+      {inner && (
+        <span className="text-soft">
           {' '}
-          <span className="whole-or-not text-soft">{visibleText(part)}</span>
-        </Fragment>
-      ))}
-    </span>
+          {parts.map((part, i) => (i % 2 ? <span key={i} className="inline-block">{visibleText(part)}</span> : visibleText(part)))}
+        </span>
+      )}
+    </>
   )
 }
