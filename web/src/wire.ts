@@ -40,13 +40,14 @@ export type ActionProposal = {
 }
 export type PlanProposal = {
   title: Text
-  steps: {
+  steps: ({
     order?: number
     action: Text
+    tool?: string | null
     description?: TextOrNull
     optional?: boolean
     approved?: Json
-  }[]
+  })[]
   estimated_duration_s?: number | null
   modifiable?: boolean
 }
@@ -269,6 +270,7 @@ export type Plan = {
   steps: ({
     order: number
     action: string
+    tool?: string | null
     description?: TextOrNull
     optional: boolean
     approved?: boolean | null
