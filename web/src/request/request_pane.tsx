@@ -103,7 +103,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
   const yes = (): Call => {
     if (mode === 'modify' && request.action) return { decision: 'modify', arguments: edited.value }
     if (mode === 'modify' && request.plan) {
-      const numbered = steps.map((step, i) => ({ order: i + 1, action: step.action, optional: step.optional, ...(step.description ? { description: step.description } : {}) }))
+      const numbered = steps.map((step, i) => ({ order: i + 1, action: step.action, optional: step.optional, ...(step.tool ? { tool: step.tool } : {}), ...(step.description ? { description: step.description } : {}) }))
       const { estimated_duration_s, title, modifiable } = request.plan
       return { decision: 'modify', plan: { title, modifiable, steps: numbered, ...(estimated_duration_s != null ? { estimated_duration_s } : {}) } }
     }
