@@ -195,7 +195,7 @@ describe('JSON trees', () => {
 
 describe('filter', () => {
   it('survives the address', () => {
-    const filter = { text: 'refund €', risk: 'high' as const, kind: 'plan' as const, agent: 'a&b', tool: 'x=y', mine: true }
+    const filter = { text: 'refund €', risk: 'high' as const, kind: 'plan' as const, agent: 'a&b', tool: 'x=y', mine: true, snoozed: true }
     expect(readFilter(writeFilter(filter))).toEqual(filter)
     expect(writeFilter(no_filter)).toBe('')
     expect(readFilter('?risk=huge&kind=nonsense')).toEqual(no_filter)

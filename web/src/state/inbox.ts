@@ -3,6 +3,7 @@ import { create } from 'zustand'
 import { client } from '../client'
 import { riskRank, risks } from '../model/words'
 import type { DecisionKind, Event, Request } from '../wire'
+import { notePresence } from './presence'
 import { Stream, type StreamState } from './stream'
 
 export type Inbox = {
@@ -61,9 +62,18 @@ function flush(): void {
   arrivals = []
 }
 
+const listeners = new Set<(request: Request) => void>()
+
+/** Hears of every request that the server says something about, also of those that do not wait. */
+export function hear(listener: (request: Request) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** Takes what the server says about requests; many within one frame are one change. */
 export function accept(...requests: Request[]): void {
   waiting.push(...requests)
+  if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
   // A hidden tab gets no frames.
   frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }
@@ -133,7 +143,7 @@ export function startInbox(): () => void {
   // The cursor stays: the address may have set it before anything was read.
   set({ ...fresh, selected: get().selected })
   settled.clear()
-  started = new Stream({ onEvent, onState, onGap: () => void reload() })
+  started = new Stream({ onEvent, onPresence: notePresence, onState, onGap: () => void reload() })
   // Whoever follows another tab's stream hears of no gap; what waits must be read all the same.
   const timer = setTimeout(() => !loading && void reload(), 300)
   return () => {
