@@ -8,7 +8,6 @@ import { useKeys } from './state/keys'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
 import { BookIcon, ChartIcon, ChatIcon, GearIcon, HistoryIcon, InboxIcon, KeyIcon, ListIcon, Mark, MoreIcon, PeopleIcon, PlugIcon } from './ui/icons'
-import { is_served } from './wire'
 import { Dialog, Spinner } from './ui/parts'
 import { Notices } from './ui/notices'
 
@@ -24,7 +23,7 @@ const SettingsScreen = lazy(() => import('./settings/settings_screen'))
 const keys: [string, string][] = [
   ['j k', 'next, previous'], ['g G', 'first, last'], ['o', 'open'], ['/', 'search'], ['space', 'select'], ['⇧A', 'decide the selected or the group'],
   ['a', 'approve'], ['s', 'approve, and similar for a while'], ['r', 'reject'], ['m', 'modify'], ['v', 'answer'], ['d', 'defer'], ['e', 'escalate'], ['x', 'abort the run'], ['n', 'not now: put it off'], ['+', 'five more minutes'],
-  ...(is_served.undoDecision ? ([['z', 'take the last decision back']] as [string, string][]) : []), ['1 – 4', 'a prepared reason'], ['Esc', 'back'], ['?', 'these keys'],
+  ['z', 'take the last decision back'], ['1 – 4', 'a prepared reason'], ['Esc', 'back'], ['?', 'these keys'],
 ]
 
 function KeyHelp({ onClose }: { onClose: () => void }) {

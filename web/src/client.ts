@@ -12,10 +12,10 @@ export function whenSignedOut(then: () => void): void {
   onSignedOut = then
 }
 
-type Call = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined }
+type Call = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined; outlives_page?: boolean }
 
-async function send<T>(path: string, { method = 'GET', body, headers = {}, signal }: Call = {}): Promise<T> {
-  const init: RequestInit = { method, headers: { ...headers }, signal: signal ?? null, credentials: 'same-origin' }
+async function send<T>(path: string, { method = 'GET', body, headers = {}, signal, outlives_page = false }: Call = {}): Promise<T> {
+  const init: RequestInit = { method, headers: { ...headers }, signal: signal ?? null, credentials: 'same-origin', keepalive: outlives_page }
   const all = init.headers as Record<string, string>
   if (method !== 'GET') all['X-Holdpoint-CSRF'] = csrf
   if (body !== undefined) {
@@ -135,7 +135,7 @@ export const client = {
   decideMany: (decisions: DecisionOfMany[]) => post<DecisionResults>('/v1/decisions', { decisions }),
   undo: (id: string) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/undo`),
   challenge: (id: string, call: DecisionCall) => post<PasskeyGetOptions>(`/v1/requests/${encodeURIComponent(id)}/challenge`, call),
-  presence: (id: string, looking: boolean) => post<Viewers>(`/v1/requests/${encodeURIComponent(id)}/presence`, { looking }),
+  presence: (id: string, looking: boolean) => send<Viewers>(`/v1/requests/${encodeURIComponent(id)}/presence`, { method: 'POST', body: { looking }, outlives_page: !looking }),
   snooze: (id: string, until: string | null) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/snooze`, { until }),
   extend: (id: string, seconds: number) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/extend`, { seconds }),
 

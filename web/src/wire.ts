@@ -737,16 +737,6 @@ export type ErrorBody = {
   field?: string
   request?: Request
 }
-export const is_served = {
-  undoDecision: true as boolean,
-  challengeDecision: true as boolean,
-  tellPresence: true as boolean,
-  snoozeRequest: true as boolean,
-  listPasskeys: true as boolean,
-  listSessions: true as boolean,
-  getPushKey: true as boolean,
-  decidePushed: true as boolean,
-}
 export type Error = {
   error: ErrorBody
 }

@@ -51,10 +51,6 @@ for (const [name, schema] of Object.entries(document.components.schemas)) {
   if (name.endsWith('Error')) continue
   out += `export type ${name} = ${typeOf(schema, '')}\n`
 }
-// A page is built with the server it is embedded in: what that server does not do is not offered.
-const optional = ['undoDecision', 'challengeDecision', 'tellPresence', 'snoozeRequest', 'listPasskeys', 'listSessions', 'getPushKey', 'decidePushed']
-const served = Object.values(document.paths).flatMap((path) => Object.values(path).map((operation) => operation?.operationId))
-out += `export const is_served = {\n${optional.map((name) => `  ${name}: ${served.includes(name)} as boolean,\n`).join('')}}\n`
 out += `export type Error = {\n  error: ErrorBody\n}\n`
 
 if (!process.argv.includes('--check')) {

@@ -1,10 +1,11 @@
 // Everything that happened, newest first, as the server recorded it; to look through and to take away.
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { Link } from 'wouter'
 import { client, type ListQuery } from '../client'
 import { visibleText } from '../model/marked_text'
 import { formatMoment } from '../model/time'
 import { decisionWord, eventWord, outcomes, outcomeWord, plural, risks } from '../model/words'
+import { Labelled, PickFilter, useFilters } from '../ui/filters'
 import { RiskBars } from '../ui/icons'
 import { OutcomeTag, Page, PageHead, Problem, riskColor, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
@@ -112,9 +113,8 @@ function Row({ event }: { event: Event }) {
 const rows_step = 200
 
 export default function AuditScreen() {
-  const search = useSearch()
-  const [, navigate] = useLocation()
-  const given = new URLSearchParams(search)
+  const filters = useFilters('/audit')
+  const { search, given, put } = filters
   const query: ListQuery = {}
   for (const name of names) {
     const value = given.get(name)
@@ -125,42 +125,18 @@ export default function AuditScreen() {
   const shown = useMemo(() => events.filter((event) => !type || event.type === type).toReversed(), [events, type])
   const [rows, setRows] = useState(rows_step)
   const [shows_filters, showFilters] = useState(search !== '')
-  const put = (name: string, value: string) => {
-    const next = new URLSearchParams(search)
-    if (value) next.set(name, value)
-    else next.delete(name)
-    navigate(next.size ? `/audit?${next}` : '/audit', { replace: true })
-  }
-  const pick = (name: string, label: string, options: [string, string][]) => (
-    <div>
-      <label htmlFor={`audit-${name}`} className="label mb-1 block">
-        {label}
-      </label>
-      <select id={`audit-${name}`} className="field" value={given.get(name) ?? ''} onChange={(event) => put(name, event.target.value)}>
-        <option value="">any</option>
-        {options.map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
   const write = (name: string, label: string) => (
-    <div>
-      <label htmlFor={`audit-${name}`} className="label mb-1 block">
-        {label}
-      </label>
+    <Labelled name={name} label={label}>
       {/* Read when it is left: each letter would start another stream. */}
       <input
-        id={`audit-${name}`}
+        id={`by-${name}`}
         key={given.get(name) ?? ''}
         className="field"
         defaultValue={given.get(name) ?? ''}
         onBlur={(event) => put(name, event.target.value.trim())}
         onKeyDown={(event) => event.key === 'Enter' && put(name, event.currentTarget.value.trim())}
       />
-    </div>
+    </Labelled>
   )
   const oldest_first = () => shown.toReversed()
   const stamp = new Date().toISOString().slice(0, 10)
@@ -180,9 +156,9 @@ export default function AuditScreen() {
         Filters
       </button>
       <div role="search" className={`mb-4 grid-cols-2 gap-3 sm:grid sm:grid-cols-4 lg:grid-cols-7 ${shows_filters ? 'grid' : 'hidden'}`}>
-        {pick('event', 'Event', (Object.keys(eventWord) as EventName[]).map((name) => [name, eventWord[name]]))}
-        {pick('outcome', 'Outcome', outcomes.map((outcome) => [outcome, outcomeWord[outcome]]))}
-        {pick('risk', 'Risk', risks.map((risk) => [risk, risk]))}
+        <PickFilter filters={filters} name="event" label="Event" options={(Object.keys(eventWord) as EventName[]).map((name) => [name, eventWord[name]])} />
+        <PickFilter filters={filters} name="outcome" label="Outcome" options={outcomes.map((outcome) => [outcome, outcomeWord[outcome]])} />
+        <PickFilter filters={filters} name="risk" label="Risk" options={risks.map((risk) => [risk, risk])} />
         {write('agent', 'Agent')}
         {write('tool', 'Tool')}
         {write('session', 'Session')}

@@ -20,11 +20,11 @@ import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { setBadge } from '../state/service_worker'
 import { useSettings } from '../state/settings'
-import { isSnoozed, snooze, useSnoozedHere } from '../state/snooze'
+import { isSnoozed, snooze } from '../state/snooze'
 import { undoLatest } from '../state/undo'
 import { BackIcon, UpIcon } from '../ui/icons'
 import { Spinner } from '../ui/parts'
-import { is_served, type Request } from '../wire'
+import type { Request } from '../wire'
 import { BulkPane } from './bulk_pane'
 import { EmptyState } from './empty_state'
 import { FilterBar } from './filter_bar'
@@ -34,15 +34,15 @@ import { VirtualList } from './virtual_list'
 const isPhone = () => matchMedia('(max-width: 767px)').matches
 
 /** Renewed when a request becomes urgent, so that the order follows the clock without being sorted every second. */
-function useOrderTick(requests: Map<string, Request>, here: ReadonlyMap<string, string>): number {
+function useOrderTick(requests: Map<string, Request>): number {
   const [tick, setTick] = useState(0)
   useEffect(() => {
     const now = serverNow()
-    const wait = Math.min(nextOrderChange(requests.values(), now), nextReturn(requests.values(), here, now)) - now
+    const wait = Math.min(nextOrderChange(requests.values(), now), nextReturn(requests.values(), now)) - now
     if (!Number.isFinite(wait)) return
     const timer = setTimeout(() => setTick((old) => old + 1), Math.min(wait + 50, 2 ** 31 - 1))
     return () => clearTimeout(timer)
-  }, [requests, here, tick])
+  }, [requests, tick])
   return tick
 }
 
@@ -50,15 +50,14 @@ function useRows(filter: Filter): Row[] {
   const me = useMe()
   const requests = useInbox((inbox) => inbox.requests)
   const grouping = useSettings((settings) => settings.grouping)
-  const here = useSnoozedHere()
-  const tick = useOrderTick(requests, here)
+  const tick = useOrderTick(requests)
   return useMemo(() => {
     const shown: Request[] = []
     for (const request of requests.values())
-      if ((filter.snoozed === isSnoozed(request, here) || request.state === 'settled') && matches(request, filter, whyNotDecide(request, me) === null || request.state === 'settled')) shown.push(request)
+      if ((filter.snoozed === isSnoozed(request) || request.state === 'settled') && matches(request, filter, whyNotDecide(request, me) === null || request.state === 'settled')) shown.push(request)
     return rowsOf(inOrder(shown, serverNow(), me.name), grouping)
     // `tick` stands for the clock.
-  }, [requests, filter, grouping, me, here, tick])
+  }, [requests, filter, grouping, me, tick])
 }
 
 /** A request that is in the address but not in the list: settled long ago, filtered away, or not there. */
@@ -207,7 +206,7 @@ export function InboxScreen({ id }: { id: string | null }) {
     Enter: () => selected && pick(selected),
     o: () => selected && pick(selected),
     ' ': () => selected?.startsWith('req_') && toggleMark(selected),
-    ...(is_served.undoDecision ? { z: () => void undoLatest() } : {}),
+    z: () => void undoLatest(),
     A: () => marked.size > 0 && setBulk(true),
     ...(marked.size > 0 ? { Escape: () => (is_bulk ? setBulk(false) : clearMarks()) } : {}),
   })
@@ -225,10 +224,9 @@ export function InboxScreen({ id }: { id: string | null }) {
   const known = selected ? requests.get(selected) : undefined
   const elsewhere = useElsewhere(selected, known !== undefined)
   const shown = known ?? (selected?.startsWith('req_') ? elsewhere.request : null)
-  const here = useSnoozedHere()
   const waiting = useMemo(() => [...requests.values()].filter((request) => request.state === 'pending').length, [requests])
   // `rows` changes when one comes back by itself.
-  const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request, here)).length, [requests, here, rows])
+  const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
   const new_above = useMemo(() => rows.slice(0, view.first).filter((one) => one.type === 'one' && arrived.has(one.id)).length, [rows, view.first, arrived])
 
   useEffect(() => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { browserName } from '../state/push'
 import { fromBase64Url, toBase64Url } from './base64url'
+import { visibleJson } from './hidden'
 import { nextReturn, snoozeChoices, snoozedUntil } from './snooze'
 import { testRequest as request } from './test_request'
 import { claimedRisk } from './words'
@@ -11,24 +12,20 @@ const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
 describe('what is put off', () => {
   it('is out of sight until then', () => {
     const one = request({ expires_at: at(7200), snoozed_until: at(600) })
-    expect(snoozedUntil(one, new Map(), now)).toBe(now + 600_000)
-    expect(snoozedUntil(one, new Map(), now + 600_000)).toBeNull()
-    expect(snoozedUntil(request({ expires_at: at(7200) }), new Map(), now)).toBeNull()
+    expect(snoozedUntil(one, now)).toBe(now + 600_000)
+    expect(snoozedUntil(one, now + 600_000)).toBeNull()
+    expect(snoozedUntil(request({ expires_at: at(7200) }), now)).toBeNull()
   })
   it('is back two minutes before it expires', () => {
     const one = request({ expires_at: at(300), snoozed_until: at(3600) })
-    expect(snoozedUntil(one, new Map(), now)).toBe(now + 180_000)
-    expect(snoozedUntil(request({ expires_at: at(119), snoozed_until: at(3600) }), new Map(), now)).toBeNull()
+    expect(snoozedUntil(one, now)).toBe(now + 180_000)
+    expect(snoozedUntil(request({ expires_at: at(119), snoozed_until: at(3600) }), now)).toBeNull()
   })
-  it('may be remembered by this browser alone', () => {
-    const one = request({ expires_at: at(7200) })
-    expect(snoozedUntil(one, new Map([[one.id, at(60)]]), now)).toBe(now + 60_000)
-  })
-  it('is over when somebody decides', () => expect(snoozedUntil(request({ state: 'settled', snoozed_until: at(60) }), new Map(), now)).toBeNull())
+  it('is over when somebody decides', () => expect(snoozedUntil(request({ state: 'settled', snoozed_until: at(60) }), now)).toBeNull())
   it('says when the next one is back', () => {
     const some = [request({ expires_at: at(7200), snoozed_until: at(600) }), request({ expires_at: at(7200), snoozed_until: at(60) }), request({ expires_at: at(7200) })]
-    expect(nextReturn(some, new Map(), now)).toBe(now + 60_000)
-    expect(nextReturn([], new Map(), now)).toBe(Infinity)
+    expect(nextReturn(some, now)).toBe(now + 60_000)
+    expect(nextReturn([], now)).toBe(Infinity)
   })
   it('offers times that lie ahead', () => {
     for (const hour of [0, 8, 15, 16, 23]) {
@@ -36,6 +33,11 @@ describe('what is put off', () => {
       for (const { until } of snoozeChoices(moment)) expect(until.getTime()).toBeGreaterThan(moment.getTime())
     }
   })
+})
+
+describe('JSON that is shown to be changed', () => {
+  it.each([['a\u202eb\u200b'], ['\u{e0041}x'], ['plain "quoted" \n ü 中'], ['👩‍👩‍👧']])('means the same: %j', (text) => expect(JSON.parse(visibleJson({ [text]: [text] }))).toEqual({ [text]: [text] }))
+  it('hides nothing', () => expect(visibleJson('a\u202eb')).toBe('"a\\u202eb"'))
 })
 
 describe('bytes and names', () => {

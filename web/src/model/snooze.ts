@@ -5,17 +5,17 @@ import type { Request } from '../wire'
 export const returns_before_ms = 120_000
 
 /** Until when it is out of sight; null if it is in sight. */
-export function snoozedUntil(request: Request, here: ReadonlyMap<string, string>, now: number): number | null {
-  const given = request.snoozed_until ?? here.get(request.id)
+export function snoozedUntil(request: Request, now: number): number | null {
+  const given = request.snoozed_until
   if (!given || request.state === 'settled') return null
   const until = Math.min(Date.parse(given), Date.parse(request.expires_at) - returns_before_ms)
   return until > now ? until : null
 }
 
 /** When the next one comes back; Infinity if none will. */
-export function nextReturn(requests: Iterable<Request>, here: ReadonlyMap<string, string>, now: number): number {
+export function nextReturn(requests: Iterable<Request>, now: number): number {
   let next = Infinity
-  for (const request of requests) next = Math.min(next, snoozedUntil(request, here, now) ?? Infinity)
+  for (const request of requests) next = Math.min(next, snoozedUntil(request, now) ?? Infinity)
   return next
 }
 

@@ -9,7 +9,7 @@ import { useMe } from '../state/session'
 import { tell } from '../state/notices'
 import { browserName } from '../state/push'
 import { CopyButton, Dialog, PageHead, Problem, Spinner } from '../ui/parts'
-import { is_served, type Key, type Role, type User } from '../wire'
+import type { Key, Role, User } from '../wire'
 
 type Shown = { title: string; text: string; hint: string }
 type Open = { type: 'person' } | { type: 'key' } | { type: 'groups'; user: User } | { type: 'sessions'; user: User } | { type: 'secret'; shown: Shown } | { type: 'revoke'; key: Key } | { type: 'disable'; user: User }
@@ -224,11 +224,9 @@ export default function PeopleScreen() {
                         <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'groups', user })}>
                           Groups
                         </button>
-                        {is_served.listSessions && (
-                          <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'sessions', user })}>
-                            Sessions
-                          </button>
-                        )}
+                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'sessions', user })}>
+                          Sessions
+                        </button>
                         <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(showLink(user.name))}>
                           Link
                         </button>

@@ -1,6 +1,7 @@
 // What policy would say about a call, without proposing it.
 import { useState, type FormEvent } from 'react'
 import { client } from '../client'
+import { visibleJson } from '../model/hidden'
 import { isObject, parseTyped } from '../model/json'
 import { visibleText } from '../model/marked_text'
 import { callOf, readExplained, type Explained } from '../model/policy'
@@ -41,7 +42,7 @@ export function ExplainTab() {
   const take = (id: string) => {
     const request = recent.data?.requests.find((one) => one.id === id)
     if (!request) return
-    setText(JSON.stringify(callOf(request), null, 2))
+    setText(visibleJson(callOf(request)))
     setSaid(null)
   }
   return (

@@ -12,7 +12,7 @@ import { useLoad } from '../state/load'
 import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
 import { SafeText } from '../ui/safe_text'
-import { is_served, type DecisionCall, type Request } from '../wire'
+import type { DecisionCall, Request } from '../wire'
 
 type Call = Omit<DecisionCall, 'digest'>
 type Props = { request: Request; onSend: (call: Call) => void; onClose: () => void }
@@ -175,7 +175,7 @@ export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void
   return (
     <Panel title="Not now: put it off" onClose={onClose}>
       <p className="mb-2 mt-0 text-[0.875rem] text-soft">
-        Only for you{is_served.snoozeRequest ? '' : ', in this browser'}. Others still see it, its time goes on, and it is back two minutes before it ends.
+        Only for you. Others still see it, its time goes on, and it is back two minutes before it ends.
       </p>
       <div className="flex flex-wrap gap-2">
         {snoozeChoices(new Date()).map(({ label, until }, i) => (

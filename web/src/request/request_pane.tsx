@@ -15,7 +15,7 @@ import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
 import { useMe } from '../state/session'
 import { confirmDecision } from '../state/passkeys'
-import { isSnoozed, useSnoozedHere } from '../state/snooze'
+import { isSnoozed } from '../state/snooze'
 import { useLooking } from '../state/presence'
 import { heldByMe, undo } from '../state/undo'
 import { Menu } from '../ui/menu'
@@ -28,7 +28,7 @@ import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, Technica
 import { ChangeList, TextDiff } from './diff_view'
 import { PlanEditor, type Step } from './plan_view'
 import { Subject } from './subject'
-import { Headline, HeldLine, Others, Standing, TimeWarning, WhoAndWhen } from './summary'
+import { Headline, HeldByOthers, HeldLine, Others, Standing, TimeWarning, WhoAndWhen } from './summary'
 
 const GrantPanel = lazy(() => import('./grant_panel'))
 
@@ -156,7 +156,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
     pending_yes.current = call
     setMode('confirm')
   }
-  const is_put_off = isSnoozed(request, useSnoozedHere())
+  const is_put_off = isSnoozed(request)
   const putOff = () => {
     if (is_put_off) return onSnooze(null)
     if (Date.parse(request.expires_at) - serverNow() <= returns_before_ms) return tell('It ends too soon to be put off.')
@@ -198,6 +198,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
           <Headline request={request} />
           <WhoAndWhen request={request} />
           <Others request={request} />
+          <HeldByOthers request={request} />
           {request.state === 'pending' && <TimeWarning request={request} />}
           <Standing request={request} />
           {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (

@@ -5,6 +5,7 @@ import { decisionWord, isPlainCall, kindWord, timeoutWord, titleOf } from '../mo
 import { useNow } from '../state/clock'
 import { whoDecided } from '../state/decide'
 import { useOthers } from '../state/presence'
+import { useMe } from '../state/session'
 import { JsonView } from '../ui/json_view'
 import { Ago, Avatar, Countdown, Key, OutcomeTag } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
@@ -65,9 +66,26 @@ export function Others({ request }: { request: Request }) {
   )
 }
 
+const secondsLeft = (until: string, now: number): number => Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))
+
+/** Decisions of others that are not yet in effect; until then one's own still counts. */
+export function HeldByOthers({ request }: { request: Request }) {
+  const me = useMe()
+  const now = useNow()
+  const others = request.held?.filter((held) => held.by !== me.name) ?? []
+  return others.map((held) => (
+    <p key={held.by} className="foreign m-0 mt-2 text-[0.875rem] font-medium text-medium">
+      <span role="status">
+        {visibleText(held.by)} {decisionWord[held.decision]} this.
+      </span>{' '}
+      It takes effect in <span className="tabular">{secondsLeft(held.until, now)} s</span>.
+    </p>
+  ))
+}
+
 /** A decision of one's own that is not yet in effect. */
 export function HeldLine({ held, onUndo }: { held: NonNullable<Request['held']>[number]; onUndo: () => void }) {
-  const left_s = Math.max(0, Math.ceil((Date.parse(held.until) - useNow()) / 1000))
+  const left_s = secondsLeft(held.until, useNow())
   return (
     <p className="m-0 flex min-h-11 items-center gap-4">
       <span className="text-soft">

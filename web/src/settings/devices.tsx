@@ -7,7 +7,7 @@ import { formatAgo, formatMoment } from '../model/time'
 import { useLoad } from '../state/load'
 import { tell } from '../state/notices'
 import { canUsePasskeys, makePasskey, passkeyProblem } from '../state/passkeys'
-import { browserName, canPush, startPush, stopPush } from '../state/push'
+import { browserName, canPush, pushHere, startPush, stopPush } from '../state/push'
 import { useMe } from '../state/session'
 import { Problem, Spinner } from '../ui/parts'
 
@@ -35,6 +35,14 @@ function Item({ title, detail, children }: { title: ReactNode; detail: ReactNode
       </div>
       {children}
     </li>
+  )
+}
+
+function Named({ name, is_here }: { name: string; is_here: boolean }) {
+  return (
+    <>
+      {visibleText(name)} {is_here && <span className="chip ml-1">this one</span>}
+    </>
   )
 }
 
@@ -78,11 +86,7 @@ export function Sessions() {
         {data?.map((session) => (
           <Item
             key={session.id}
-            title={
-              <>
-                {visibleText(session.user_agent ? browserName(session.user_agent) : 'A browser')} {session.current && <span className="chip ml-1">this one</span>}
-              </>
-            }
+            title={<Named name={session.user_agent ? browserName(session.user_agent) : 'A browser'} is_here={session.current} />}
             detail={`${session.address ? `${visibleText(session.address)} · ` : ''}since ${formatMoment(session.created_at)} · last seen ${formatAgo(session.last_seen_at)}`}
           >
             {!session.current && (
@@ -118,7 +122,7 @@ export function PushSettings() {
       {is_loading && <Spinner />}
       <ul className="m-0 mb-3 list-none p-0">
         {data?.map((one) => (
-          <Item key={one.id} title={visibleText(one.name)} detail={`through ${visibleText(one.service)} · since ${formatMoment(one.created_at)}${one.last_sent_at ? ` · last told ${formatAgo(one.last_sent_at)}` : ''}`}>
+          <Item key={one.id} title={<Named name={one.name} is_here={one.id === pushHere()} />} detail={`through ${visibleText(one.service)} · since ${formatMoment(one.created_at)}${one.last_sent_at ? ` · last told ${formatAgo(one.last_sent_at)}` : ''}`}>
             <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => stopPush(one.id).then(renew), 'No more messages there.')}>
               Remove<span className="sr-only"> {visibleText(one.name)}</span>
             </button>
@@ -129,7 +133,7 @@ export function PushSettings() {
         <p className="m-0 text-[0.875rem] text-faint">This browser cannot receive messages for this page. On an iPhone, add the page to the Home Screen first.</p>
       ) : is_denied ? (
         <p className="m-0 text-[0.875rem] text-high">Notifications for this page are blocked in the browser’s settings.</p>
-      ) : (
+      ) : data?.some((one) => one.id === pushHere()) ? null : (
         <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => startPush().then(renew), 'This browser will be told.')}>
           {is_busy ? <Spinner /> : 'Tell me in this browser'}
         </button>

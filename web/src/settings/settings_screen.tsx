@@ -6,7 +6,6 @@ import { signOut, useMe } from '../state/session'
 import { useSettings, type Hold, type Theme } from '../state/settings'
 import { tell } from '../state/notices'
 import { PageHead } from '../ui/parts'
-import { is_served } from '../wire'
 import { Passkeys, PushSettings, Sessions } from './devices'
 
 function Block({ title, children }: { title: string; children: ReactNode }) {
@@ -114,34 +113,26 @@ export default function SettingsScreen() {
             onChange={(on) => change({ shortcuts: on })}
           />
         </Block>
-        {is_served.undoDecision && (
-          <Block title="Second thoughts">
-            <fieldset className="m-0 border-0 p-0">
-              <legend className="mb-1.5 p-0 font-medium">Hold what I approve for five seconds</legend>
-              <div className="flex flex-wrap gap-2">
-                {holds.map(([name, label]) => (
-                  <Choice key={name} name="hold" label={label} is_on={hold === name} onPick={() => change({ hold: name })} />
-                ))}
-              </div>
-              <p className="mb-0 mt-2 text-[0.875rem] text-soft">Until then Undo, or the key z, takes it back. A no counts at once.</p>
-            </fieldset>
-          </Block>
-        )}
-        {is_served.getPushKey && (
-          <Block title="Notifications">
-            <PushSettings />
-          </Block>
-        )}
-        {is_served.listPasskeys && (
-          <Block title="Passkeys">
-            <Passkeys />
-          </Block>
-        )}
-        {is_served.listSessions && (
-          <Block title="Signed in">
-            <Sessions />
-          </Block>
-        )}
+        <Block title="Second thoughts">
+          <fieldset className="m-0 border-0 p-0">
+            <legend className="mb-1.5 p-0 font-medium">Hold what I approve for five seconds</legend>
+            <div className="flex flex-wrap gap-2">
+              {holds.map(([name, label]) => (
+                <Choice key={name} name="hold" label={label} is_on={hold === name} onPick={() => change({ hold: name })} />
+              ))}
+            </div>
+            <p className="mb-0 mt-2 text-[0.875rem] text-soft">Until then Undo, or the key z, takes it back. A no counts at once.</p>
+          </fieldset>
+        </Block>
+        <Block title="Notifications">
+          <PushSettings />
+        </Block>
+        <Block title="Passkeys">
+          <Passkeys />
+        </Block>
+        <Block title="Signed in">
+          <Sessions />
+        </Block>
         <Block title="Password">
           <Password />
         </Block>

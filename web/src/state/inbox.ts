@@ -128,7 +128,9 @@ export async function refresh(id: string): Promise<Request> {
 
 function onEvent(event: Event): void {
   if (event.type === 'approval-required') arrivals.push(event.request.id)
-  accept(event.request)
+  // Events are the same for everybody; what this person put off is known from the list.
+  const put_off = get().requests.get(event.request.id)?.snoozed_until
+  accept(put_off ? { ...event.request, snoozed_until: put_off } : event.request)
 }
 
 function onState(connection: StreamState): void {

@@ -2,10 +2,10 @@
 // signs a challenge that belongs to exactly that decision.
 import { client } from '../client'
 import { fromBase64Url, toBase64Url } from '../model/base64url'
-import { is_served, type Assertion, type DecisionCall, type Passkey, type PasskeyGetOptions, type Request } from '../wire'
+import type { Assertion, DecisionCall, Passkey, PasskeyGetOptions, Request } from '../wire'
 
 /** Passkeys need a name of the server, not an address of numbers, and a safe connection. */
-export const canUsePasskeys = (): boolean => is_served.listPasskeys && window.isSecureContext && 'PublicKeyCredential' in window
+export const canUsePasskeys = (): boolean => window.isSecureContext && 'PublicKeyCredential' in window
 
 type Described = { type: 'public-key'; id: string; transports: string[] }
 

@@ -2,7 +2,8 @@
 import { useEffect } from 'react'
 import { create } from 'zustand'
 import { client } from '../client'
-import { is_served, type Request, type Viewers } from '../wire'
+import type { Request, Viewers } from '../wire'
+import { useInbox } from './inbox'
 import { useSession } from './session'
 
 type Presence = { viewers: ReadonlyMap<string, Viewers['viewers']> }
@@ -31,7 +32,7 @@ const again_ms = 10_000
 
 /** Tells the others while this person looks at a request that waits. */
 export function useLooking(request: Request): void {
-  const id = request.state === 'pending' && is_served.tellPresence ? request.id : null
+  const id = request.state === 'pending' ? request.id : null
   useEffect(() => {
     if (id === null) return
     let is_told = false
@@ -48,7 +49,9 @@ export function useLooking(request: Request): void {
       clearTimeout(start)
       clearInterval(again)
       document.removeEventListener('visibilitychange', onHide)
-      if (is_told) say(false)
+      // Whoever has decided it is not missed: one call less for people who are quick.
+      const { deciding, requests } = useInbox.getState()
+      if (is_told && !deciding.has(id) && requests.get(id)?.state !== 'settled') say(false)
     }
   }, [id])
 }

@@ -3,7 +3,7 @@ import { client } from '../client'
 import { sentence, ServerError } from '../errors'
 import { serverNow } from '../model/time'
 import { decisionWord, subjectOf } from '../model/words'
-import { is_served, type DecisionKind, type Request } from '../wire'
+import type { DecisionKind, Request } from '../wire'
 import { accept, select, useInbox } from './inbox'
 import { tell } from './notices'
 import { useSession } from './session'
@@ -20,7 +20,7 @@ export function refusesToHold(error: unknown): boolean {
 
 /** How long a decision is held: what releases something risky or many things at once, or whatever the person chose. A no counts at once. */
 export function holdFor({ decision, grant }: { decision: DecisionKind; grant?: unknown }, requests: Request[]): number | null {
-  if (!is_served.undoDecision || holds_nothing || (decision !== 'approve' && decision !== 'modify' && decision !== 'answer')) return null
+  if (holds_nothing || (decision !== 'approve' && decision !== 'modify' && decision !== 'answer')) return null
   // A grant counts at once, and so does the approval it came with.
   if (grant) return null
   const { hold } = useSettings.getState()
