@@ -1,7 +1,8 @@
 // A session as a conversation: the whole loop in one window.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, axe_source, closeBrowser, devices, eventually, open, Server } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
+import { check, variants } from './looks.mjs'
 
 let server, agent, ann, page
 before(async () => {
@@ -71,22 +72,16 @@ test('D8 H6 a decision made elsewhere is told here', async () => {
   assert.equal(await talk().getByLabel('Waits for a decision').count(), 0)
 })
 
-for (const [name, options] of [['light', { colorScheme: 'light' }], ['dark', { colorScheme: 'dark' }], ['phone', { ...devices['iPhone 13'], defaultBrowserType: undefined }]]) {
+for (const [name, options] of variants) {
   test(`H6 axe finds nothing in a conversation, ${name}`, async () => {
     const waiting = await agent.act('tidy', { page: name }, { session })
-    const window = await open(server, 'ann', { ...options, bypassCSP: true })
+    const window = await open(server, 'ann', options)
     await window.goto(`${server.page_url}/chat?session=${session}`)
     await window.getByLabel('Waits for a decision').waitFor()
-    const check = async (where) => {
-      await window.evaluate(axe_source)
-      const { violations } = await window.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
-      assert.deepEqual(violations.map((one) => `${where}: ${one.id} ${one.nodes[0].html} ${one.nodes[0].failureSummary}`), [])
-      assert.ok(await window.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} fits`)
-    }
-    await check('conversation')
+    await check(window, 'conversation')
     await window.getByLabel('Waits for a decision').getByRole('button', { name: 'More…' }).click()
     await window.getByRole('dialog', { name: 'Review' }).waitFor()
-    await check('review')
+    await check(window, 'review')
     await window.context().close()
     await ann.decide(waiting, 'reject')
   })

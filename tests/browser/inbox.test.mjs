@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, pause, rowOf, Server, show } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, pause, rowOf, Server, show, startEmpty } from './harness.mjs'
 
 let server, agent, ann, bob, page
 before(async () => {
@@ -13,12 +13,7 @@ before(async () => {
   bob = await server.person('bob')
   page = await open(server, 'ann')
 })
-beforeEach(async () => {
-  const { requests } = await ann.get('/v1/requests?state=pending&limit=100')
-  for (const request of requests) await bob.decide(request, 'reject')
-  await page.goto(server.page_url)
-  await page.getByText('Nothing needs you').waitFor()
-})
+beforeEach(() => startEmpty(server, page, bob))
 afterEach(() => assertClean(page))
 after(async () => {
   await closeBrowser()

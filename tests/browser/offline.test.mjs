@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, rowOf, Server, show } from './harness.mjs'
+import { deliver, shownMessages } from './push_service.mjs'
 
 let server, agent, bob, page
 before(async () => {
@@ -78,21 +79,8 @@ test('X1 nothing of the server is kept by the service worker', async () => {
   assert.deepEqual(kept.filter((path) => path !== '/' && path !== '/icon.svg' && !path.startsWith('/assets/')), [])
 })
 
-/** Delivers a message as the push service would, and gives what is shown for its tag. */
-async function push(message) {
-  const cdp = await page.context().newCDPSession(page)
-  const registrations = []
-  cdp.on('ServiceWorker.workerRegistrationUpdated', (event) => registrations.push(...event.registrations))
-  await cdp.send('ServiceWorker.enable')
-  const registration = await eventually('a registration', () => registrations.find((one) => one.scopeURL.startsWith(server.page_url)))
-  await cdp.send('ServiceWorker.deliverPushMessage', { origin: server.page_url, registrationId: registration.registrationId, data: typeof message === 'string' ? message : JSON.stringify(message) })
-  await cdp.detach()
-}
-const shown = () =>
-  page.evaluate(async () => {
-    const registration = await navigator.serviceWorker.ready
-    return (await registration.getNotifications()).map((one) => ({ title: one.title, body: one.body, tag: one.tag, silent: one.silent, actions: one.actions.map((action) => action.title) }))
-  })
+const push = (message) => deliver(page, server.page_url, message)
+const shown = () => shownMessages(page)
 const message = (part = {}, more = {}) => ({
   web_push: 8030,
   notification: { title: 'Refund 24 EUR', body: 'billing-bot · medium risk', navigate: `${server.page_url}/r/req_1`, tag: 'req_1', lang: 'en', silent: false, ...part },

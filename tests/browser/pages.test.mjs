@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, axe_source, closeBrowser, devices, open, Server, show } from './harness.mjs'
-import { fillShop, policy, policyFile } from './shop.mjs'
+import { assertClean, closeBrowser, open, Server } from './harness.mjs'
+import { check, phone, variants } from './looks.mjs'
+import { fillShop, policy } from './shop.mjs'
 
 let server, page, billing, ann, refund
 before(async () => {
@@ -157,59 +158,50 @@ test('H6 the groups of people are listed', async () => {
 })
 
 test('H6 every other screen is reached from a phone', async () => {
-  const phone = await open(server, 'admin', { ...devices['iPhone 13'], defaultBrowserType: undefined })
-  await phone.getByRole('button', { name: 'More', exact: true }).tap()
-  for (const name of ['Statistics', 'Audit', 'People', 'Settings']) await phone.getByRole('dialog').getByRole('link', { name }).waitFor()
-  await phone.getByRole('dialog').getByRole('link', { name: 'Audit' }).tap()
-  await phone.getByRole('heading', { name: 'Audit' }).waitFor()
-  await assertClean(phone)
-  await phone.context().close()
+  const window = await open(server, 'admin', phone)
+  await window.getByRole('button', { name: 'More', exact: true }).tap()
+  for (const name of ['Statistics', 'Audit', 'People', 'Settings']) await window.getByRole('dialog').getByRole('link', { name }).waitFor()
+  await window.getByRole('dialog').getByRole('link', { name: 'Audit' }).tap()
+  await window.getByRole('heading', { name: 'Audit' }).waitFor()
+  await assertClean(window)
+  await window.context().close()
 })
 
-const desk = { viewport: { width: 1280, height: 800 } }
-const small = { ...devices['iPhone 13'], defaultBrowserType: undefined }
-for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['dark', { ...desk, colorScheme: 'dark' }], ['phone', { ...small, colorScheme: 'light' }], ['phone, dark', { ...small, colorScheme: 'dark' }]]) {
+for (const [name, options] of variants) {
   test(`H6 axe finds nothing on the pages beside the inbox, ${name}`, { timeout: 180_000 }, async () => {
-    const window = await open(server, 'admin', { ...options, bypassCSP: true })
-    const check = async (where) => {
-      await window.evaluate(axe_source)
-      const { violations } = await window.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
-      assert.deepEqual(violations.map((one) => `${where}: ${one.id} ${one.nodes[0].html} ${one.nodes[0].failureSummary}`), [])
-      const wide = await window.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-      assert.ok(wide <= 0, `${where} is ${wide} pixels too wide`)
-    }
+    const window = await open(server, 'admin', options)
     for (const grant of (await ann.get('/v1/grants')).grants) await ann.post(`/v1/grants/${grant.id}/revoke`)
     const waiting = await refund(`15${name.length}`, 22)
     const granted = await refund(`16${name.length}`, 3)
     await ann.decide(granted, 'approve', { grant: { for_s: 600 } })
-    for (const [path, text] of [['/policy', 'What it extends'], ['/policy?tab=explain', 'The call'], ['/policy?tab=suggest', 'it rests on'], ['/policy?tab=versions', 'in force'], ['/audit', 'all there are'], ['/stats', 'By tool'], ['/history', 'billing-bot'], ['/settings', 'Sign out'], ['/people', 'billing-bot']]) {
+    for (const [path, text] of [['/policy', 'What it extends'], ['/policy?tab=explain', 'The call'], ['/policy?tab=suggest', 'it rests on'], ['/policy?tab=versions', 'in force'], ['/audit', 'all there are'], ['/stats', 'By tool']]) {
       await go(path, window)
       await window.getByText(text).first().waitFor()
-      await check(path)
+      await check(window, path)
     }
     await go('/policy?tab=explain', window)
     await window.getByRole('button', { name: 'Explain', exact: true }).click()
     await window.getByText('What took part').waitFor()
-    await check('/policy?tab=explain, said')
+    await check(window, '/policy?tab=explain, said')
     await go('/grants', window)
     await window.getByText('given by ann').first().waitFor()
     await window.getByRole('button', { name: /^refund/ }).first().click()
     await window.getByText('The request it was given with').waitFor()
-    await check('/grants, open')
+    await check(window, '/grants, open')
     await go('/policy?tab=backtest', window)
     await window.getByRole('button', { name: 'Try it against the past' }).click()
     await window.getByText('questions less').waitFor()
-    await check('/policy?tab=backtest, tried')
+    await check(window, '/policy?tab=backtest, tried')
     await go(`/r/${waiting.id}`, window)
     await window.getByText('Why this waits, and who decides').click()
     await window.getByText('How it was judged').waitFor()
     await window.getByText('Earlier in this session and from this agent').click()
     await window.getByText('All of it').first().waitFor()
-    await check('a request, opened')
+    await check(window, 'a request, opened')
     await window.getByRole('button', { name: 'More decisions' }).click()
     await window.getByRole('button', { name: 'Approve similar for a while' }).click()
     await window.getByText(/would have passed/).waitFor()
-    await check('granting')
+    await check(window, 'granting')
     await window.context().close()
   })
 }

@@ -1,14 +1,14 @@
 // Pictures of every screen, light and dark, desk and phone: `node tests/browser/screenshots.mjs [FOLDER]`.
 import { mkdirSync } from 'node:fs'
-import { closeBrowser, devices, open, rowOf, Server, show } from './harness.mjs'
+import { closeBrowser, open, rowOf, Server, show } from './harness.mjs'
 import { fillDemo } from './demo.mjs'
+import { phone } from './looks.mjs'
 import { fillShop, policyFile } from './shop.mjs'
 
 const folder = process.argv[2] ?? 'build/screenshots'
 const only = process.argv[3]
 mkdirSync(folder, { recursive: true })
 const desk = { viewport: { width: 1360, height: 860 } }
-const phone = { ...devices['iPhone 13'], defaultBrowserType: undefined }
 for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['dark', { ...desk, colorScheme: 'dark' }], ['phone', { ...phone, colorScheme: 'light' }], ['phone-dark', { ...phone, colorScheme: 'dark' }]]) {
   if (only && only !== name) continue
   // Fresh for each: some of the requests wait only minutes.

@@ -1,24 +1,19 @@
 // Taking a decision back while the server holds it, seeing who else looks, and putting off on every device.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show, startEmpty } from './harness.mjs'
+import { check, variants } from './looks.mjs'
 
 const server = await new Server().start()
-const { paths } = await (await fetch(`${server.url}/openapi.json`)).json()
-const skip = '/v1/requests/{id}/undo' in paths ? false : 'this server holds no decisions'
 
-let agent, bob, page
+let agent, ann, bob, page
 before(async () => {
   agent = await server.agent('deploy-bot')
-  await server.person('ann')
+  ann = await server.person('ann')
   bob = await server.person('bob')
   page = await open(server, 'ann')
 })
-beforeEach(async () => {
-  for (const request of (await bob.get('/v1/requests?state=pending&limit=100')).requests) await bob.decide(request, 'reject')
-  await page.goto(server.page_url)
-  await page.getByText('Nothing needs you').waitFor()
-})
+beforeEach(() => startEmpty(server, page, bob))
 afterEach(() => assertClean(page))
 after(async () => {
   await closeBrowser()
@@ -32,7 +27,7 @@ const approveHigh = async (request) => {
   await page.getByRole('button', { name: 'Approve now' }).click()
 }
 
-test('D8 U2 what is risky is held for a moment, and Undo takes it back', { skip }, async () => {
+test('D8 U2 what is risky is held for a moment, and Undo takes it back', async () => {
   const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
   await agent.act('other', {})
   await approveHigh(request)
@@ -45,7 +40,7 @@ test('D8 U2 what is risky is held for a moment, and Undo takes it back', { skip 
   await page.getByRole('button', { name: 'Approve' }).waitFor()
 })
 
-test('D8 U2 the key z takes it back too; left alone it takes effect', { skip }, async () => {
+test('D8 U2 the key z takes it back too; left alone it takes effect', async () => {
   const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
   await agent.act('other', {})
   await approveHigh(request)
@@ -59,7 +54,7 @@ test('D8 U2 the key z takes it back too; left alone it takes effect', { skip }, 
   await rowOf(page, request).waitFor({ state: 'detached' })
 })
 
-test('D8 several at once are held together and taken back together; a no counts at once', { skip }, async () => {
+test('D8 several at once are held together and taken back together; a no counts at once', async () => {
   const some = await Promise.all(['a', 'b', 'c', 'd'].map((name) => agent.act('refund', { order: name })))
   await page.locator('[id^="row-group"]').click()
   await page.waitForTimeout(450)
@@ -73,7 +68,18 @@ test('D8 several at once are held together and taken back together; a no counts 
   await eventually('the others wait again', async () => (await Promise.all(some.map((request) => agent.read(request)))).filter((one) => one.state === 'pending' && !one.held).length === 3)
 })
 
-test('U2 holding everything, or nothing, is a setting', { skip }, async () => {
+test('D8 what somebody else holds is seen, and a no of one’s own counts before it', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' })
+  await bob.decide(request, 'approve', { undo_s: 30 })
+  await show(page, request)
+  await page.getByText('bob approved this.').waitFor()
+  await page.keyboard.press('r')
+  await page.getByText('This is not needed.').click()
+  await page.getByRole('button', { name: 'Reject', exact: true }).click()
+  await eventually('it is rejected', async () => (await agent.read(request)).outcome === 'rejected')
+})
+
+test('U2 holding everything, or nothing, is a setting', async () => {
   await prefer(page, { hold: 'all' })
   const request = await agent.act('small', {}, { risk: 'low' })
   await agent.act('other', {})
@@ -87,7 +93,7 @@ test('U2 holding everything, or nothing, is a setting', { skip }, async () => {
   await prefer(page, {})
 })
 
-test('H6 D8 whoever looks at the same request is seen, and goes', { skip }, async () => {
+test('H6 D8 whoever looks at the same request is seen, and goes', async () => {
   const request = await agent.act('deploy', { service: 'checkout' })
   await show(page, request)
   const other = await open(server, 'bob')
@@ -100,7 +106,7 @@ test('H6 D8 whoever looks at the same request is seen, and goes', { skip }, asyn
   await other.context().close()
 })
 
-test('H6 what is put off is out of sight on every device of that person, and nobody else’s', { skip }, async () => {
+test('H6 what is put off is out of sight on every device of that person, and nobody else’s', async () => {
   const later = await agent.act('later', {}, { timeout_s: 3600 })
   const other = await agent.act('other', {}, { timeout_s: 3600 })
   await show(page, later)
@@ -115,3 +121,28 @@ test('H6 what is put off is out of sight on every device of that person, and nob
   await rowOf(bobs, later).waitFor()
   await bobs.context().close()
 })
+
+for (const [name, options] of variants) {
+  test(`H6 axe finds nothing while somebody looks, something is held, or is put off, ${name}`, async () => {
+    const window = await open(server, 'ann', options)
+    const request = await agent.act('deploy', { service: 'checkout' }, { timeout_s: 3600 })
+    await bob.post(`/v1/requests/${request.id}/presence`, { looking: true })
+    await bob.decide(request, 'approve', { undo_s: 30 })
+    await window.goto(`${server.page_url}/r/${request.id}`)
+    await window.getByText('bob approved this.').waitFor()
+    await window.getByText('bob is looking at this too').waitFor()
+    await check(window, 'held by somebody else')
+    await bob.post(`/v1/requests/${request.id}/undo`)
+    await ann.decide(request, 'approve', { undo_s: 30 })
+    await window.getByText('You approved this.').waitFor()
+    await check(window, 'held by me')
+    await window.getByRole('button', { name: 'Undo' }).click()
+    await window.getByText('deploy: taken back; it waits again').waitFor()
+    await check(window, 'taken back')
+    await window.getByRole('button', { name: 'More decisions' }).click()
+    await window.getByRole('button', { name: /Not now/ }).click()
+    await window.getByRole('button', { name: '1 hour' }).waitFor()
+    await check(window, 'putting off')
+    await window.context().close()
+  })
+}
