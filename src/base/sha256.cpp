@@ -55,11 +55,11 @@ std::string hex(std::span<const unsigned char> bytes) {
     return result;
 }
 
-std::string base64url(std::span<const unsigned char> bytes) {
-    constexpr std::string_view alphabet =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+namespace {
+
+std::string base64_with(std::string_view alphabet, std::span<const unsigned char> bytes) {
     std::string result;
-    result.reserve((bytes.size() * 4 + 2) / 3);
+    result.reserve((bytes.size() + 2) / 3 * 4);
     std::uint32_t pending = 0;
     int bits = 0;
     for (const unsigned char byte : bytes) {
@@ -68,6 +68,20 @@ std::string base64url(std::span<const unsigned char> bytes) {
     }
     if (bits > 0) result += alphabet[(pending << (6 - bits)) & 63];
     return result;
+}
+
+}  // namespace
+
+std::string base64(std::string_view bytes) {
+    std::string result =
+        base64_with("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+                    {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+    while (result.size() % 4 != 0) result += '=';
+    return result;
+}
+
+std::string base64url(std::span<const unsigned char> bytes) {
+    return base64_with("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", bytes);
 }
 
 std::string base64url_of(std::string_view bytes) {

@@ -21,6 +21,9 @@ Sha256 sha256(std::initializer_list<std::string_view> parts);
 /// Lower case.
 std::string hex(std::span<const unsigned char> bytes);
 
+/// RFC 4648 §4, with padding.
+std::string base64(std::string_view bytes);
+
 /// RFC 4648 §5, without padding.
 std::string base64url(std::span<const unsigned char> bytes);
 std::string base64url_of(std::string_view bytes);

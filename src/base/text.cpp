@@ -192,6 +192,20 @@ Result<std::string> percent_decode(std::string_view text, Plus plus) {
     return result;
 }
 
+std::string percent_encode(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') || c == '-' || c == '_';
+        if (is_plain)
+            result += c;
+        else
+            result += fmt::format("%{:02X}", byte);
+    }
+    return result;
+}
+
 Result<std::vector<std::pair<std::string, std::string>>> parse_query(std::string_view query) {
     std::vector<std::pair<std::string, std::string>> result;
     while (!query.empty()) {

@@ -42,6 +42,10 @@ enum class Plus { literal, space };
 /// Undoes `%41`. invalid_argument for an incomplete escape; the bytes that come out are not judged.
 Result<std::string> percent_decode(std::string_view text, Plus plus = Plus::literal);
 
+/// `%41` for everything but letters, digits, `-` and `_`: what comes out can stand as one part of a
+/// path or a query. Also `.` is escaped, which alone or twice would walk up a path.
+std::string percent_encode(std::string_view text);
+
 /// Splits and decodes `a=1&b=2` with `+` as space. Repeated names are kept in order, for the caller
 /// to judge; a name without `=` has an empty value; empty parts are skipped. invalid_argument for
 /// bad escapes, text that is not UTF-8 and U+0000.

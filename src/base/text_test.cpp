@@ -110,6 +110,13 @@ TEST(Visible, ShowsEveryCodePointEitherItselfOrByNumber) {
     }
 }
 
+TEST(Text, PercentEncodedTextIsOnePartOfAnAddressAndComesBack) {
+    EXPECT_EQ(percent_encode("req_1-aB"), "req_1-aB");
+    EXPECT_EQ(percent_encode(".."), "%2E%2E");
+    EXPECT_EQ(percent_encode("a/b?c=%d&e +ä"), "a%2Fb%3Fc%3D%25d%26e%20%2B%C3%A4");
+    EXPECT_EQ(*percent_decode(percent_encode("\xff\n~")), "\xff\n~");
+}
+
 TEST(PercentDecode, UndoesEscapesOfBothCases) {
     EXPECT_EQ(*percent_decode("a%20b%2fc%2F"), "a b/c/");
     EXPECT_EQ(*percent_decode("%C3%A4%00"), "ä\0"s);

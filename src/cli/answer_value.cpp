@@ -1,10 +1,10 @@
 #include "cli/answer_value.h"
 
 #include <fmt/format.h>
-#include <sodium.h>
 
 #include <algorithm>
 
+#include "base/sha256.h"
 #include "base/text.h"
 #include "cli/json_text.h"
 #include "cli/proposal.h"
@@ -44,14 +44,8 @@ Result<json::value> file(const std::string& path) {
     const Result<std::string> bytes = read_input(path);
     if (!bytes) return bytes.error();
     if (bytes->size() > 128 * 1024) return usage("a file may have 128 KiB");
-    std::string base64(sodium_base64_encoded_len(bytes->size(), sodium_base64_VARIANT_ORIGINAL),
-                       '\0');
-    ::sodium_bin2base64(base64.data(), base64.size(),
-                        reinterpret_cast<const unsigned char*>(bytes->data()), bytes->size(),
-                        sodium_base64_VARIANT_ORIGINAL);
-    base64.pop_back();  // the terminating zero
-    return json::value(
-        json::object{{"name", path.substr(path.rfind('/') + 1)}, {"content_base64", base64}});
+    return json::value(json::object{{"name", path.substr(path.rfind('/') + 1)},
+                                    {"content_base64", base64(*bytes)}});
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ void add_commands(Command top, Commands& commands) {
     add_policy(app, commands);
     add_grant(app, commands);
     add_stats(app, commands);
+    add_agent(app, commands);
     add_doctor(app, commands);
     add_completion(app, commands);
     add_version(app, commands);

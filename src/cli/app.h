@@ -61,6 +61,7 @@ void add_user(Command app, Commands& commands);
 void add_policy(Command app, Commands& commands);
 void add_grant(Command app, Commands& commands);
 void add_stats(Command app, Commands& commands);  // stats whoami
+void add_agent(Command app, Commands& commands);
 void add_doctor(Command app, Commands& commands);
 void add_completion(Command app, Commands& commands);
 void add_version(Command app, Commands& commands);

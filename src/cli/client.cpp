@@ -8,6 +8,7 @@
 #include <map>
 #include <system_error>
 
+#include "agent/remote.h"
 #include "base/assert.h"
 #include "base/text.h"
 #include "cli/json_text.h"
@@ -27,42 +28,6 @@ constexpr json::Limits answer_limits{.bytes_max = answer_bytes_max,
                                      .string_bytes_max = 1024 * 1024,
                                      .keys_max = 4096};
 
-ErrorCode code_of_status(int status) {
-    switch (status) {
-        case 400:
-            return ErrorCode::invalid_argument;
-        case 401:
-            return ErrorCode::unauthenticated;
-        case 403:
-            return ErrorCode::permission_denied;
-        case 404:
-            return ErrorCode::not_found;
-        case 405:
-            return ErrorCode::method_not_allowed;
-        case 409:
-            return ErrorCode::conflict;
-        case 410:
-            return ErrorCode::expired;
-        case 413:
-        case 414:
-        case 431:
-            return ErrorCode::too_large;
-        case 415:
-            return ErrorCode::unsupported_media_type;
-        case 422:
-            return ErrorCode::refused;
-        case 429:
-            return ErrorCode::rate_limited;
-        case 408:
-        case 502:
-        case 503:
-        case 504:
-            return ErrorCode::unavailable;
-        default:
-            return ErrorCode::internal;
-    }
-}
-
 std::string hint_for(ErrorCode code, bool has_token) {
     if (code == ErrorCode::unauthenticated)
         return has_token ? "the key is unknown, expired or revoked; see `holdpoint doctor`"
@@ -71,25 +36,12 @@ std::string hint_for(ErrorCode code, bool has_token) {
     return {};
 }
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (unsigned char c : text) {
-        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                              (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-        if (is_plain)
-            out += static_cast<char>(c);
-        else
-            out += fmt::format("%{:02X}", c);
-    }
-    return out;
-}
-
 std::string address(const Endpoint& endpoint, const Call& call) {
     std::string url = endpoint.url + call.path;
     char separator = '?';
     const auto add = [&](std::string_view name, std::string_view value) {
         url += separator;
-        url += escaped(name) + "=" + escaped(value);
+        url += percent_encode(name) + "=" + percent_encode(value);
         separator = '&';
     };
     for (const auto& [name, value] : call.query) add(name, value);
@@ -106,10 +58,7 @@ void append_header(curl_slist*& list, const std::string& line) {
 }  // namespace
 
 std::string path_part(std::string_view text) {
-    // `.` and `..` alone would walk up the path.
-    if (text == ".") return "%2E";
-    if (text == "..") return "%2E%2E";
-    return escaped(text);
+    return percent_encode(text);
 }
 
 struct Client::Transfer {
@@ -196,7 +145,8 @@ struct Client::Transfer {
 
 Failure Client::Transfer::failure_of_status() const {
     const int code = status();
-    Failure failure{Error{code_of_status(code), fmt::format("the server answered {}", code)}};
+    Failure failure{
+        Error{agent::code_of_status(code), fmt::format("the server answered {}", code)}};
     failure.error.retry_after_s = retry_after_s();
     failure.hint = hint_for(failure.error.code, has_token);
     if (code >= 300 && code < 400) {

@@ -1,0 +1,4 @@
+#pragma once
+
+/// Error and ErrorCode: every way a call can fail.
+#include "base/error.h"

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <holdpoint/convert.h>
+#include <holdpoint/observer.h>
+#include <holdpoint/options.h>
+#include <holdpoint/request.h>
+#include <holdpoint/result.h>
+#include <holdpoint/task.h>
+
+namespace holdpoint {
+
+namespace agent {
+class Client;
+}
+
+/// Why an action was not run.
+enum class Why {
+    rejected,     ///< a person said no
+    denied,       ///< policy said no
+    deferred,     ///< a person wants it done another way
+    aborted,      ///< a person stopped the whole run
+    expired,      ///< nobody answered in time
+    skipped,      ///< nobody answered in time, and the run should go on without it
+    cancelled,    ///< it was withdrawn
+    refused,      ///< an Advisor, or the rules of the API, refused it
+    stopped,      ///< the caller's stop token or deadline came first
+    unavailable,  ///< no server, no store or no person could be reached
+    broken,       ///< an answer came that cannot be trusted: not understood, or of another action
+    already_ran,  ///< it ran before this process was restarted; `result` is what it gave
+    interrupted,  ///< it was started before a restart, and nobody knows how far it came
+};
+std::string_view to_string(Why why);
+
+struct NotRun {
+    Why why = Why::broken;
+    std::string message = {};  ///< a sentence for the model and for people
+    std::optional<Request> request = {};
+    Json result = {};  ///< of already_ran
+};
+
+/// The value, or why there is none: what did not get a release did not run.
+template <class T>
+using Run = std::expected<T, NotRun>;
+
+/// How long the caller is willing to wait. Whichever comes first ends the wait; the request is then
+/// withdrawn, unless it shall stay for a later process with the same session.
+struct Wait {
+    std::stop_token stop = {};
+    std::optional<std::chrono::steady_clock::time_point> deadline = {};
+    bool must_keep_request = false;
+};
+
+/// What an action used up; counts towards the budgets of policy.
+struct Spent {
+    std::optional<double> cost = {};  ///< instead of the estimate, where it is known
+    std::int64_t tokens = 0;
+};
+
+/// Something that happened to a request.
+struct Event {
+    std::int64_t seq = 0;  ///< pass it on as `after` to go on behind it
+    std::string name;      ///< `requested`, `settled`, …
+    Request request;
+};
+
+struct EventFilter {
+    std::string session = {};  ///< only of this session
+    std::int64_t after = -1;   ///< -1: only what is new
+};
+
+/// Where an agent's actions wait for people. Copies share one connection or one store; any thread.
+///
+///     Result<Holdpoint> holdpoint = Holdpoint::connect({.key = key});
+///     auto refund = holdpoint->gate("process_refund", {"order", "amount"}, process_refund);
+///     Run<Receipt> done = refund("1234", 50000);      // asks, waits, runs what was released
+///
+/// It fails closed: without a release that was understood and that belongs to the action, nothing
+/// runs, and the caller learns why. What runs are the arguments of the release: those that a person
+/// changed run as changed. Every form has a twin ending in _async for coroutines.
+class Holdpoint {
+  public:
+    static Result<Holdpoint> embedded(EmbeddedOptions options);
+    static Result<Holdpoint> connect(RemoteOptions options);
+
+    /// Proposes the action and waits until it may run, or may not.
+    Run<Release> request(const Action& action, const Wait& wait = {});
+    Task<Run<Release>> request_async(Action action, Wait wait = {});
+
+    /// Several actions of one turn, stored together and decided one by one or together. Waits for
+    /// all; each has its own answer, in order.
+    std::vector<Run<Release>> propose_batch(const std::vector<Action>& actions,
+                                            const Wait& wait = {});
+    Task<std::vector<Run<Release>>> propose_batch_async(std::vector<Action> actions,
+                                                        Wait wait = {});
+
+    /// The plan as it was approved: perhaps changed, perhaps without some of its optional steps.
+    Run<Plan> propose_plan(const Plan& plan, const Wait& wait = {});
+    Task<Run<Plan>> propose_plan_async(Plan plan, Wait wait = {});
+
+    /// A person's answer, of the type that was asked for; null where none was required.
+    Run<Json> ask(const Question& question, const Wait& wait = {});
+    Task<Run<Json>> ask_async(Question question, Wait wait = {});
+
+    /// Whether a person confirmed. No answer is no.
+    Run<bool> confirm(const Confirmation& confirmation, const Wait& wait = {});
+
+    /// The final answer as it may be given, perhaps with changes.
+    Run<std::string> respond(const std::string& text, const Asking& asking = {},
+                             const Wait& wait = {});
+
+    /// request(), then the work with the released arguments, then report(). What the work throws is
+    /// reported and thrown on; an Error is reported and comes back as result `{"error": …}`.
+    using Work = std::function<Result<Json>(const Json& arguments)>;
+    Run<Json> run(const Action& action, const Work& work, const Wait& wait = {});
+    Task<Run<Json>> run_async(Action action, Work work, Wait wait = {});
+
+    /// The second half of run(), for whoever has a release already: the action is begun at most
+    /// once, also across restarts of a named session. `spent` is asked after the work.
+    Run<Json> run_released(const Release& release, const Work& work,
+                           const std::function<Spent()>& spent = {});
+
+    /// Wraps a callable so that every call asks first. `tool` is the name that policy and people
+    /// know it by. The callable takes the arguments as Json …
+    template <class F>
+        requires std::invocable<F&, const Json&>
+    auto gate(std::string tool, F callable);
+    /// … or as parameters of its own, named here. Their types need to_json and from_json
+    /// (convert.h): texts, numbers, booleans, vectors and optionals have them.
+    template <class F>
+    auto gate(std::string tool, std::vector<std::string> names, F callable);
+
+    /// A proposal given as the body of the REST API, waited for; for whoever passes requests on.
+    Run<Request> settle(const Json& body, const Wait& wait = {});
+
+    /// Embedded only: a person's decision that reached the application by its own ways. A server
+    /// hears decisions itself, and never from an agent.
+    Result<Request> decide(const std::string& request_id, const Decision& decision);
+    Result<Request> find(const std::string& request_id);
+    /// Newest first, at most a hundred.
+    Result<std::vector<Request>> list(const std::string& session = {});
+
+    /// Calls `on_event` for everything that happens, until it says false or `stop` comes. Goes on
+    /// by itself where a connection breaks; fails with unavailable if it stays broken.
+    Result<void> events(const EventFilter& filter,
+                        const std::function<bool(const Event&)>& on_event,
+                        std::stop_token stop = {});
+
+    /// Facts about tools, for embedded policy; a server has its own and only hears them as claims.
+    Result<void> declare(const std::vector<ToolFacts>& tools);
+
+    void add(std::shared_ptr<Observer> observer);
+    void add(std::shared_ptr<Advisor> advisor);
+    /// What all advisors want the next prompt to say.
+    std::string advice() const;
+    /// Tells people something, where they are reached through this process.
+    void notify(const Notification& notification);
+
+    const std::string& session() const;
+    bool is_remote() const;
+
+    explicit Holdpoint(std::shared_ptr<agent::Client> client) : client_(std::move(client)) {}
+
+  private:
+    std::shared_ptr<agent::Client> client_;
+};
+
+namespace detail {
+
+/// Runs a callable through `holdpoint`, keeping its value as it is.
+template <class T, class Call>
+Run<T> run_gated(Holdpoint holdpoint, Action action, const Wait& wait, const Call& call) {
+    std::optional<T> value;
+    Run<Json> ran = holdpoint.run(
+        action,
+        [&](const Json& arguments) -> Result<Json> {
+            Result<T> given = call(arguments);
+            if (!given) return given.error();
+            value.emplace(std::move(*given));
+            return result_json(*value);
+        },
+        wait);
+    if (!ran && ran.error().why == Why::already_ran) {
+        std::optional<T> kept = result_from<T>(ran.error().result);
+        if (kept) return std::move(*kept);
+    }
+    if (!ran) return std::unexpected(ran.error());
+    if (!value)
+        return std::unexpected(NotRun{Why::broken, (*ran)["error"].text_or("it failed"), {}, *ran});
+    return std::move(*value);
+}
+
+}  // namespace detail
+
+template <class F>
+    requires std::invocable<F&, const Json&>
+auto Holdpoint::gate(std::string tool, F callable) {
+    return [self = *this, tool = std::move(tool), callable = std::move(callable)](
+               const Json& arguments, const Wait& wait = {}) mutable {
+        using T = detail::Returned<std::invoke_result_t<F&, const Json&>>;
+        Action action{.tool = tool, .arguments = arguments};
+        return detail::run_gated<T>(self, std::move(action), wait, [&](const Json& released) {
+            return detail::call_returning<T>(callable, released);
+        });
+    };
+}
+
+template <class F>
+auto Holdpoint::gate(std::string tool, std::vector<std::string> names, F callable) {
+    return [self = *this, tool = std::move(tool), names = std::move(names),
+            callable = std::move(callable)]<class... Given>(Given&&... given) mutable {
+        using Parameters = detail::ParametersOf<F>;
+        using T = detail::Returned<detail::AppliedResult<F, Parameters>>;
+        Action action{.tool = tool,
+                      .arguments = detail::named<Parameters>(names, std::forward<Given>(given)...)};
+        return detail::run_gated<T>(self, std::move(action), {}, [&](const Json& released) {
+            return detail::apply_named<T, Parameters>(callable, names, released);
+        });
+    };
+}
+
+}  // namespace holdpoint

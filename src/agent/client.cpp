@@ -1,0 +1,423 @@
+#include "agent/client.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "agent/await.h"
+#include "agent/blocking.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+namespace holdpoint::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using SteadyTime = std::chrono::steady_clock;
+
+constexpr milliseconds wait_slice{25'000};
+constexpr milliseconds withdrawal_time_max{1'000};
+constexpr std::size_t settled_max = 10'000;
+constexpr std::size_t report_bytes_max = 64 * 1024;
+constexpr std::size_t report_error_max = 2000;
+
+std::string random_name(std::string_view prefix) {
+    std::string name(prefix);
+    append_ulid(name, new_ulid(read_system_clock().wall));
+    return name;
+}
+
+Error not_understood(std::string_view what) {
+    return {ErrorCode::internal, fmt::format("the answer to {} cannot be understood", what)};
+}
+
+NotRun stopped() { return {Why::stopped, "It was not run: the agent stopped waiting.", {}, {}}; }
+
+Result<std::vector<Request>> read_batch(const Json& answer, std::size_t count) {
+    std::vector<Request> requests;
+    for (const Json& item : answer["requests"].items()) {
+        Result<Request> request = Request::read(item);
+        if (!request) return request.error();
+        requests.push_back(std::move(*request));
+    }
+    if (requests.size() != count) return not_understood("a batch");
+    return requests;
+}
+
+/// What became of the work, and what it threw.
+std::pair<Ran, std::exception_ptr> attempt(const Holdpoint::Work& work, const Json& arguments) {
+    Ran ran;
+    std::exception_ptr thrown;
+    try {
+        Result<Json> result = work(arguments);
+        ran.is_success = result.has_value();
+        if (result)
+            ran.result = std::move(*result);
+        else
+            ran.error = result.error().message;
+    } catch (const std::exception& exception) {
+        thrown = std::current_exception();
+        ran.error = exception.what();
+    } catch (...) {
+        thrown = std::current_exception();
+        ran.error = "it threw something unknown";
+    }
+    if (!is_utf8(ran.error)) ran.error = visible(ran.error, Newlines::keep);
+    return {std::move(ran), std::move(thrown)};
+}
+
+Json report_of(const Ran& ran, const Spent& spent) {
+    Json report = Json::object({{"success", ran.is_success}});
+    if (!ran.error.empty()) report = report.with("error", cut_utf8(ran.error, report_error_max));
+    if (!ran.result.is_null())
+        report = report.with("result", ran.result.dump().size() <= report_bytes_max
+                                           ? ran.result
+                                           : Json("the result is too long to be reported"));
+    if (spent.cost) report = report.with("cost", *spent.cost);
+    if (spent.tokens > 0) report = report.with("tokens", spent.tokens);
+    return report;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Client>> Client::open(std::unique_ptr<Backend> backend, Setup setup) {
+    std::shared_ptr<Client> client(new Client());
+    client->backend_ = std::move(backend);
+    client->labels_ = std::move(setup.labels);
+    if (client->labels_.session.empty()) {
+        client->labels_.session = random_name("s-");
+    } else if (!setup.journal_folder.empty()) {
+        const Result<void> opened =
+            client->journal_.open(setup.journal_folder, client->labels_.session);
+        if (!opened) return opened.error();
+    }
+    client->resume_on_ = std::move(setup.resume_on);
+    if (!client->resume_on_) {
+        client->resumer_ = std::make_shared<Resumer>();
+        client->resume_on_ = [resumer = client->resumer_](std::move_only_function<void()> work) {
+            resumer->loop.post(std::move(work));
+        };
+        client->resumer_->thread = std::thread(
+            [resumer = client->resumer_] { resumer->loop.run_until(resumer->is_over); });
+    }
+    return client;
+}
+
+Client::~Client() {
+    // A program that is about to end still takes back what it asked, if somebody listens.
+    if (backend_) {
+        std::unique_lock lock(withdrawals_->mutex);
+        withdrawals_->is_changed.wait_for(lock, withdrawal_time_max,
+                                          [this] { return withdrawals_->open == 0; });
+    }
+    // The backend first: it ends every wait, and what waited may still want to go on.
+    backend_.reset();
+    if (!resumer_) return;
+    Resumer& resumer = *resumer_;
+    resumer.loop.post([&resumer] { resumer.is_over = true; });
+    // A coroutine may have held the last reference; its thread cannot wait for itself.
+    if (resumer.thread.get_id() == std::this_thread::get_id())
+        resumer.thread.detach();
+    else
+        resumer.thread.join();
+}
+
+Json Client::labelled(const Json& body) const {
+    Json out = body.with("session", labels_.session);
+    const auto put = [&](std::string_view name, const std::string& text) {
+        if (!text.empty()) out = out.with(name, text);
+    };
+    put("thread", labels_.thread);
+    put("task", labels_.task);
+    put("user", labels_.user);
+    return out;
+}
+
+/// The same for the nth proposal of the same thing in a session, whatever the context says: that is
+/// what a process that was started again will propose.
+std::string Client::next_key(const Json& body) {
+    std::string identity = labels_.session + "\n";
+    const Json requests = body["requests"];
+    const std::vector<Json> all = requests.is_array() ? requests.items() : std::vector<Json>{body};
+    for (const Json& one : all) {
+        const Json subject = one[one["kind"].text_or("action")];
+        identity += one["kind"].text_or("") + "\n" + subject.without("description").dump() + "\n";
+    }
+    const std::string digest = hex(sha256(identity)).substr(0, 40);
+    const std::lock_guard lock(mutex_);
+    return fmt::format("{}-{}", digest, ++occurrences_[digest]);
+}
+
+void Client::tell(const std::function<void(Observer&)>& call) {
+    std::vector<std::shared_ptr<Observer>> observers;
+    {
+        const std::lock_guard lock(mutex_);
+        observers = observers_;
+    }
+    for (const std::shared_ptr<Observer>& observer : observers) {
+        try {
+            call(*observer);
+        } catch (const std::exception& thrown) {
+            spdlog::error("an observer failed: {}", thrown.what());
+        } catch (...) {
+            spdlog::error("an observer failed");
+        }
+    }
+}
+
+std::optional<NotRun> Client::refusal(const Action& action) {
+    std::vector<std::shared_ptr<Advisor>> advisors;
+    {
+        const std::lock_guard lock(mutex_);
+        advisors = advisors_;
+    }
+    for (const std::shared_ptr<Advisor>& advisor : advisors) {
+        std::optional<std::string> reason;
+        try {
+            reason = advisor->refuses(action);
+        } catch (...) {
+            reason = "It was not run: whether it was rejected before cannot be told.";
+        }
+        if (reason) return NotRun{Why::refused, std::move(*reason), {}, {}};
+    }
+    return std::nullopt;
+}
+
+std::string Client::advice() {
+    std::vector<std::shared_ptr<Advisor>> advisors;
+    {
+        const std::lock_guard lock(mutex_);
+        advisors = advisors_;
+    }
+    std::string all;
+    for (const std::shared_ptr<Advisor>& advisor : advisors) {
+        try {
+            const std::string one = advisor->advice();
+            if (!one.empty()) all += (all.empty() ? "" : "\n") + one;
+        } catch (const std::exception& thrown) {
+            spdlog::error("an advisor failed: {}", thrown.what());
+        }
+    }
+    return all;
+}
+
+void Client::add(std::shared_ptr<Observer> observer) {
+    const std::lock_guard lock(mutex_);
+    observers_.push_back(std::move(observer));
+}
+
+void Client::add(std::shared_ptr<Advisor> advisor) {
+    const std::lock_guard lock(mutex_);
+    advisors_.push_back(std::move(advisor));
+}
+
+void Client::withdraw(const std::string& id) {
+    {
+        const std::lock_guard lock(withdrawals_->mutex);
+        ++withdrawals_->open;
+    }
+    backend_->cancel(id, "the agent stopped waiting",
+                     [withdrawals = withdrawals_](const Result<Json>&) {
+                         const std::lock_guard lock(withdrawals->mutex);
+                         --withdrawals->open;
+                         withdrawals->is_changed.notify_all();
+                     });
+}
+
+void Client::remember(const Request& request) {
+    if (!request.release) return;
+    const std::lock_guard lock(mutex_);
+    settled_.insert_or_assign(request.id, request);
+    // Ids ascend with time: what was released longest ago and never run goes first.
+    if (settled_.size() > settled_max) settled_.erase(settled_.begin());
+}
+
+Result<Json> Client::ask(const std::function<void(Backend::Done)>& call) {
+    return blocking<Result<Json>>(call);
+}
+
+Task<Result<Json>> Client::propose(std::shared_ptr<Client> self, Json body, bool is_batch,
+                                   Executor executor) {
+    const std::string key = self->next_key(body);
+    const std::optional<Journal::Proposed> before = self->journal_.find(key);
+    if (before && !before->ids.empty()) {
+        std::vector<Json> found;
+        for (const std::string& id : before->ids) {
+            Answer reading(executor, {},
+                           [&](Backend::Done done) { self->backend_->read(id, std::move(done)); });
+            std::optional<Result<Json>> read = co_await reading;
+            if (!*read) co_return read->error();
+            found.push_back(std::move(**read));
+        }
+        if (!is_batch) co_return found.front();
+        co_return Json::object({{"requests", Json::array(found)}});
+    }
+    if (before)
+        body = before->body;
+    else if (Result<void> ok = self->journal_.propose(key, body); !ok)
+        co_return ok.error();
+
+    Answer proposing(executor, {}, [&](Backend::Done done) {
+        self->backend_->propose(body, is_batch, key, std::move(done));
+    });
+    std::optional<Result<Json>> answer = co_await proposing;
+    if (!*answer) co_return answer->error();
+    const Json made = std::move(**answer);
+    std::vector<std::string> ids;
+    if (is_batch)
+        for (const Json& one : made["requests"].items()) ids.push_back(one["id"].text_or(""));
+    else
+        ids.push_back(made["id"].text_or(""));
+    if (Result<void> ok = self->journal_.accepted(key, ids); !ok) co_return ok.error();
+    co_return made;
+}
+
+Task<Run<Request>> Client::wait_for(std::shared_ptr<Client> self, Request request, Wait wait,
+                                    Executor executor) {
+    while (!request.is_settled()) {
+        milliseconds slice = wait_slice;
+        if (wait.deadline) {
+            const auto left =
+                std::chrono::duration_cast<milliseconds>(*wait.deadline - SteadyTime::now());
+            slice = std::min(slice, left);
+        }
+        if (slice.count() <= 0 || wait.stop.stop_requested()) {
+            if (!wait.must_keep_request) self->withdraw(request.id);
+            NotRun not_run = stopped();
+            not_run.request = std::move(request);
+            co_return std::unexpected(std::move(not_run));
+        }
+        Answer waiting(executor, wait.stop, [&](Backend::Done done) {
+            self->backend_->wait(request.id, slice, std::move(done));
+        });
+        std::optional<Result<Json>> answer = co_await waiting;
+        if (!answer) continue;  // stopped: the next round says so
+        if (!*answer) {
+            NotRun failed = not_run(answer->error());
+            failed.request = std::move(request);
+            co_return std::unexpected(std::move(failed));
+        }
+        Result<Request> read = Request::read(**answer);
+        if (!read) co_return std::unexpected(not_run(read.error()));
+        if (read->id != request.id) co_return std::unexpected(not_run(not_understood("a wait")));
+        request = std::move(*read);
+    }
+    self->tell([&](Observer& observer) { observer.on_decided(request); });
+    self->remember(request);
+    co_return request;
+}
+
+Task<Run<Request>> Client::settle(std::shared_ptr<Client> self, Json body, Wait wait,
+                                  Executor executor) {
+    Task<Result<Json>> proposing = propose(self, self->labelled(body), false, executor);
+    Result<Json> made = co_await proposing;
+    if (!made) co_return std::unexpected(not_run(made.error()));
+    Result<Request> request = Request::read(*made);
+    if (!request) co_return std::unexpected(not_run(request.error()));
+    if (!request->is_settled())
+        self->tell([&](Observer& observer) { observer.on_asked(*request); });
+    Task<Run<Request>> waiting = wait_for(self, std::move(*request), wait, executor);
+    Run<Request> settled = co_await waiting;
+    co_return settled;
+}
+
+Task<Run<Release>> Client::request(std::shared_ptr<Client> self, Action action, Wait wait,
+                                   Executor executor) {
+    if (std::optional<NotRun> refused = self->refusal(action))
+        co_return std::unexpected(std::move(*refused));
+    Task<Run<Request>> settling = settle(self, body_of(action), wait, executor);
+    Run<Request> settled = co_await settling;
+    if (!settled) co_return std::unexpected(settled.error());
+    co_return conclude(*settled, action);
+}
+
+Task<std::vector<Run<Release>>> Client::batch(std::shared_ptr<Client> self,
+                                              std::vector<Action> actions, Wait wait,
+                                              Executor executor) {
+    std::vector<Run<Release>> answers(actions.size(), std::unexpected(NotRun{}));
+    std::vector<std::size_t> proposed;
+    std::vector<Json> bodies;
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+        if (std::optional<NotRun> refused = self->refusal(actions[i])) {
+            answers[i] = std::unexpected(std::move(*refused));
+            continue;
+        }
+        proposed.push_back(i);
+        bodies.push_back(body_of(actions[i]));
+    }
+    if (proposed.empty()) co_return answers;
+    const auto fail_all = [&](const Error& error) {
+        for (const std::size_t i : proposed) answers[i] = std::unexpected(not_run(error));
+    };
+    Json body = self->labelled(Json::object({{"requests", Json::array(bodies)}}));
+    Task<Result<Json>> proposing = propose(self, std::move(body), true, executor);
+    Result<Json> made = co_await proposing;
+    if (!made) {
+        fail_all(made.error());
+        co_return answers;
+    }
+    Result<std::vector<Request>> requests = read_batch(*made, proposed.size());
+    if (!requests) {
+        fail_all(requests.error());
+        co_return answers;
+    }
+    for (const Request& request : *requests)
+        if (!request.is_settled())
+            self->tell([&](Observer& observer) { observer.on_asked(request); });
+    for (std::size_t at = 0; at < proposed.size(); ++at) {
+        Task<Run<Request>> waiting = wait_for(self, (*requests)[at], wait, executor);
+        Run<Request> settled = co_await waiting;
+        if (settled)
+            answers[proposed[at]] = conclude(*settled, actions[proposed[at]]);
+        else
+            answers[proposed[at]] = std::unexpected(settled.error());
+    }
+    co_return answers;
+}
+
+Run<Json> Client::run_released(const Release& release, const Holdpoint::Work& work,
+                               const std::function<Spent()>& spent) {
+    std::optional<Request> request;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = settled_.find(release.request_id);
+        if (found != settled_.end()) {
+            request = std::move(found->second);
+            settled_.erase(found);
+        }
+    }
+    // Only what this client was given runs, and only as it was given.
+    const bool is_ours = request && request->release->digest == release.digest &&
+                         request->release->arguments == release.arguments;
+    if (!is_ours)
+        return std::unexpected(
+            NotRun{Why::broken, "It was not run: this release was not given here.", {}, {}});
+    const Result<Journal::Standing> standing = journal_.begin(release.request_id);
+    if (!standing) return std::unexpected(not_run(standing.error()));
+    if (standing->progress == Journal::Progress::finished)
+        return std::unexpected(
+            NotRun{Why::already_ran, "It ran before.", request, standing->result});
+    if (!request->report.is_null())
+        return std::unexpected(
+            NotRun{Why::already_ran, "It ran before.", request, request->report["result"]});
+    if (standing->progress == Journal::Progress::begun)
+        return std::unexpected(NotRun{Why::interrupted,
+                                      "It was begun before a restart, and nobody knows how far it "
+                                      "came. It was not run again.",
+                                      request,
+                                      {}});
+    const auto [ran, thrown] = attempt(work, release.arguments);
+    const Json result = ran.is_success ? ran.result : Json::object({{"error", ran.error}});
+    if (Result<void> ok = journal_.finish(release.request_id, result); !ok)
+        spdlog::error("{}", ok.error().message);
+    tell([&](Observer& observer) { observer.on_ran(*request, release, ran); });
+    const Json report = report_of(ran, spent ? spent() : Spent{});
+    const Result<Json> told = ask(
+        [&](Backend::Done done) { backend_->report(release.request_id, report, std::move(done)); });
+    if (!told) spdlog::warn("what happened could not be reported: {}", told.error().message);
+    if (thrown) std::rethrow_exception(thrown);
+    return result;
+}
+
+}  // namespace holdpoint::agent

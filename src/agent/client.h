@@ -1,0 +1,103 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <holdpoint/holdpoint.h>
+
+#include "agent/backend.h"
+#include "agent/journal.h"
+
+namespace holdpoint::agent {
+
+/// What both kinds of Holdpoint share: proposing, waiting, checking what comes back, beginning at
+/// most once. The logic is written once, as coroutines; the blocking forms run them on the thread
+/// that asks. Any thread.
+class Client {
+  public:
+    struct Setup {
+        Labels labels;
+        std::string journal_folder;  ///< empty: in memory only
+        Executor resume_on;
+    };
+    /// Gives the labels a random session where they have none; opens the journal of a named one.
+    static Result<std::shared_ptr<Client>> open(std::unique_ptr<Backend> backend, Setup setup);
+    ~Client();
+
+    /// Proposes one thing of any kind and waits until it is settled.
+    static Task<Run<Request>> settle(std::shared_ptr<Client> self, Json body, Wait wait,
+                                     Executor executor);
+    static Task<Run<Release>> request(std::shared_ptr<Client> self, Action action, Wait wait,
+                                      Executor executor);
+    static Task<std::vector<Run<Release>>> batch(std::shared_ptr<Client> self,
+                                                 std::vector<Action> actions, Wait wait,
+                                                 Executor executor);
+    Run<Json> run_released(const Release& release, const Holdpoint::Work& work,
+                           const std::function<Spent()>& spent = {});
+
+    /// Asks the backend and blocks for the answer.
+    Result<Json> ask(const std::function<void(Backend::Done)>& call);
+
+    void add(std::shared_ptr<Observer> observer);
+    void add(std::shared_ptr<Advisor> advisor);
+    std::string advice();
+
+    Backend& backend() { return *backend_; }
+    const Labels& labels() const { return labels_; }
+    const Executor& resume_on() const { return resume_on_; }
+
+  private:
+    Client() = default;
+
+    Json labelled(const Json& body) const;
+    std::optional<NotRun> refusal(const Action& action);
+    std::string next_key(const Json& body);
+    void tell(const std::function<void(Observer&)>& call);
+    void withdraw(const std::string& id);
+    void remember(const Request& request);
+
+    static Task<Result<Json>> propose(std::shared_ptr<Client> self, Json body, bool is_batch,
+                                      Executor executor);
+    static Task<Run<Request>> wait_for(std::shared_ptr<Client> self, Request request, Wait wait,
+                                       Executor executor);
+
+    std::unique_ptr<Backend> backend_;
+    Labels labels_;
+    Journal journal_;
+    Executor resume_on_;
+    /// The thread on which coroutines go on, where the embedder names no other.
+    struct Resumer {
+        RunLoop loop;
+        bool is_over = false;  // changed on that thread
+        std::thread thread;
+    };
+    std::shared_ptr<Resumer> resumer_;
+    /// Requests that are being taken back.
+    struct Withdrawals {
+        std::mutex mutex;
+        std::condition_variable is_changed;
+        int open = 0;  // guarded by mutex
+    };
+    std::shared_ptr<Withdrawals> withdrawals_ = std::make_shared<Withdrawals>();
+
+    std::mutex mutex_;
+    std::map<std::string, int> occurrences_;            // guarded by mutex_
+    std::map<std::string, Request> settled_;            // guarded by mutex_; until they are run
+    std::vector<std::shared_ptr<Observer>> observers_;  // guarded by mutex_
+    std::vector<std::shared_ptr<Advisor>> advisors_;    // guarded by mutex_
+};
+
+/// The release of a settled request, or why there is none. A release that is not of this very
+/// action is `broken`: other arguments count only where a person changed them.
+Run<Release> conclude(const Request& request, const Action& action);
+
+/// Why a settled request released nothing.
+NotRun not_run(const Request& request);
+NotRun not_run(const Error& error);
+
+}  // namespace holdpoint::agent

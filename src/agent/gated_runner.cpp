@@ -1,0 +1,284 @@
+#include "agent/gated_runner.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/text.h"
+#include "base/time.h"
+
+namespace holdpoint::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using SteadyTime = std::chrono::steady_clock;
+
+/// A request has room for so much of what was said; the rest is in the conversation.
+constexpr std::size_t context_bytes_max = 8 * 1024;
+constexpr std::size_t context_steps_max = 50;
+
+milliseconds since(SteadyTime::time_point start) {
+    return std::chrono::duration_cast<milliseconds>(SteadyTime::now() - start);
+}
+
+/// What the model reads of a result.
+std::string words_of(const Json& result) {
+    if (const std::optional<std::string> text = result.text()) return *text;
+    return result.is_null() ? "done" : result.dump();
+}
+
+void refuse(Step& step, std::string message) {
+    step.why = Why::refused;
+    step.message = std::move(message);
+}
+
+double seconds_between(const std::string& from, const std::string& to) {
+    const Result<Timestamp> begin = parse_timestamp(from), end = parse_timestamp(to);
+    if (!begin || !end) return 0;
+    return static_cast<double>(*end - *begin) / 1000;
+}
+
+}  // namespace
+
+void Chronicle::on_decided(const Request& request) {
+    if (!is_ours()) return;
+    requests_.push_back(request);
+    audit.push_back({request.id, request.settled_at, request.gate, request.headline,
+                     std::string(core::to_string(*request.outcome)),
+                     request.decision ? request.decision->by : "", request.session,
+                     seconds_between(request.created_at, request.settled_at), "not run"});
+}
+
+void Chronicle::on_ran(const Request& request, const Release&, const Ran& ran) {
+    if (!is_ours()) return;
+    for (AuditEntry& entry : audit)
+        if (entry.request_id == request.id) entry.afterwards = ran.is_success ? "ran" : "failed";
+}
+
+void Chronicle::move_into(RunResult& result) {
+    for (Request& request : requests_) {
+        if (request.decision) result.responses.push_back(*request.decision);
+        if (request.decision && request.outcome == Outcome::rejected)
+            result.rejections.emplace_back(request, *request.decision);
+        if (request.release && request.release->is_modified)
+            result.modifications.push_back(*request.release);
+        result.requests.push_back(std::move(request));
+    }
+    requests_.clear();
+    result.audit.assign(audit.begin() + static_cast<std::ptrdiff_t>(audit_told_), audit.end());
+    audit_told_ = audit.size();
+}
+
+std::optional<std::string> GatedRunner::begin(const Agent& agent, const std::string& person_wrote) {
+    prompt_ = person_wrote;
+    steps_.clear();
+    usage_ = {};
+    human_time_ = milliseconds(0);
+    is_aborted_ = false;
+    declare(agent);
+    return confirmations_.hear(person_wrote);
+}
+
+/// Policy knows the tools before the first of them is called; a tool that it does not know is held.
+void GatedRunner::declare(const Agent& agent) {
+    if (!declared_.insert(agent.name).second) return;
+    if (Result<void> ok = holdpoint_.declare(agent.tools.facts()); !ok)
+        spdlog::warn("the tools of `{}` are not known to policy: {}", agent.name,
+                     ok.error().message);
+}
+
+void GatedRunner::end(RunResult& result) {
+    result.steps = std::move(steps_);
+    result.usage = usage_;
+    result.human_time = human_time_;
+    result.is_aborted = is_aborted_;
+    chronicle_->move_into(result);
+}
+
+std::string GatedRunner::advice() const { return holdpoint_.advice(); }
+
+bool GatedRunner::is_confirmed(const Tool& tool, Json& arguments, Step& step) {
+    const bool is_claimed = arguments["confirmed"].boolean().value_or(false);
+    const std::optional<std::string> token = arguments["confirmation_token"].text();
+    arguments = arguments.without("confirmed").without("confirmation_token");
+    if (is_claimed && token && confirmations_.redeem(*token, tool.name, arguments)) return true;
+    Result<Json> preview = tool.preview(arguments);
+    if (!preview) {
+        refuse(step, preview.error().message);
+        return false;
+    }
+    confirmations_.ask(tool.name, arguments);
+    Json answer = Json::object({{"requiresConfirmation", true}, {"would", *preview}});
+    if (is_claimed)
+        answer = answer.with("note",
+                             "`confirmed` proves nothing without the token of a person's yes; "
+                             "nothing was done");
+    refuse(step, answer.dump());
+    return false;
+}
+
+Context GatedRunner::context(const std::string& reasoning) const {
+    Context context;
+    context.user_prompt = cut_utf8(prompt_, context_bytes_max);
+    context.current_reasoning = cut_utf8(reasoning, context_bytes_max);
+    for (const Step& done : steps_)
+        if (done.has_run) context.steps_completed.push_back(done.tool);
+    const std::size_t count = context.steps_completed.size();
+    if (count > context_steps_max)
+        context.steps_completed.erase(
+            context.steps_completed.begin(),
+            context.steps_completed.end() - static_cast<std::ptrdiff_t>(context_steps_max));
+    return context;
+}
+
+GatedRunner::Prepared GatedRunner::prepare(const Agent& agent, const ToolCall& call,
+                                           const Context& about, Step& step) {
+    step.agent = agent.name;
+    step.tool = call.name;
+    const Tool* tool = agent.tools.find(call.name);
+    if (!tool || !tool->run) {
+        refuse(step, fmt::format("There is no tool `{}`; nothing was run.", call.name));
+        return {};
+    }
+    Result<Json> arguments = call.arguments.empty() ? Json::object() : Json::parse(call.arguments);
+    if (!arguments || !arguments->is_object()) {
+        refuse(step, fmt::format("The arguments are no JSON object ({}); nothing was run.",
+                                 arguments ? "another kind of value" : arguments.error().message));
+        return {};
+    }
+    step.arguments = *arguments;
+    try {
+        if (tool->preview) {
+            const Json bare = arguments->without("confirmed").without("confirmation_token");
+            if (const std::optional<std::string> wrong = check_schema(tool->schema, bare)) {
+                refuse(step, *wrong + "; nothing was run.");
+                return {};
+            }
+            if (!is_confirmed(*tool, *arguments, step)) return {};
+            step.arguments = *arguments;
+        }
+        if (const std::optional<std::string> wrong = check_schema(tool->schema, *arguments)) {
+            refuse(step, *wrong + "; nothing was run.");
+            return {};
+        }
+        Prepared prepared{tool, {}};
+        Action& action = prepared.action;
+        action.tool = tool->name;
+        action.arguments = *arguments;
+        if (tool->describe) action.description = tool->describe(*arguments);
+        if (!tool->facts.is_reversible) action.reversible = false;
+        if (tool->facts.estimated_cost > 0) action.estimated_cost = tool->facts.estimated_cost;
+        if (tool->facts.risk > RiskLevel::low) action.asking.risk = tool->facts.risk;
+        Json metadata = Json::object({{"agent", agent.name}});
+        if (tool->facts.is_destructive || tool->facts.is_open_world)
+            metadata = metadata.with("annotations",
+                                     Json::object({{"destructiveHint", tool->facts.is_destructive},
+                                                   {"openWorldHint", tool->facts.is_open_world}}));
+        if (tool->preview) metadata = metadata.with("confirmed_in_conversation", about.user_prompt);
+        action.asking.metadata = metadata;
+        action.asking.context = about;
+        return prepared;
+    } catch (const std::exception& thrown) {
+        refuse(step,
+               fmt::format("The call could not be prepared ({}); nothing was run.", thrown.what()));
+        return {};
+    }
+}
+
+std::vector<Run<Release>> GatedRunner::ask(const std::vector<Action>& actions) {
+    const SteadyTime::time_point start = SteadyTime::now();
+    const std::size_t before = chronicle_->audit.size();
+    std::vector<Run<Release>> answers;
+    const Wait wait{.stop = options_.stop, .must_keep_request = options_.must_keep_requests};
+    if (actions.size() == 1)
+        answers.push_back(holdpoint_.request(actions.front(), wait));
+    else if (!actions.empty())
+        answers = holdpoint_.propose_batch(actions, wait);
+    const bool was_held =
+        std::any_of(chronicle_->audit.begin() + static_cast<std::ptrdiff_t>(before),
+                    chronicle_->audit.end(), [](const AuditEntry& entry) {
+                        return entry.outcome != "allowed" && entry.outcome != "denied";
+                    });
+    if (was_held) human_time_ += since(start);
+    return answers;
+}
+
+void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& release,
+                          Step& step) {
+    step.arguments = release.arguments;
+    step.request_id = release.request_id;
+    ToolContext context{
+        .runner = this, .agent = agent.name, .stop = options_.stop, .about = this->context("")};
+    const auto work = [&](const Json& arguments) -> Result<Json> {
+        // What a person changed must still be what the tool can take.
+        if (const std::optional<std::string> wrong = check_schema(tool.schema, arguments))
+            return Error{ErrorCode::invalid_argument, *wrong};
+        try {
+            return tool.run(arguments, context);
+        } catch (const std::exception& thrown) {
+            return Error{ErrorCode::internal, thrown.what()};
+        } catch (...) {
+            return Error{ErrorCode::internal, "the tool failed"};
+        }
+    };
+    const auto spent = [&] {
+        return Spent{.cost = context.cost, .tokens = std::exchange(unreported_tokens_, 0)};
+    };
+    const Run<Json> ran = holdpoint_.run_released(release, work, spent);
+    if (!ran && ran.error().why != Why::already_ran) {
+        step.why = ran.error().why;
+        step.message = ran.error().message;
+        return;
+    }
+    step.has_run = true;
+    step.output = ran ? *ran : ran.error().result;
+    step.is_success = !step.output["error"].is_text();
+    step.message = words_of(step.output);
+    if (release.is_modified)
+        step.message = fmt::format("{}\nArguments that ran: {}\nResult: {}", release.message,
+                                   release.arguments.dump(), step.message);
+}
+
+std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
+    declare(agent);
+    const std::vector<ToolCall>& calls = turn.calls;
+    const Context about = context(turn.text);
+    std::vector<Step> steps(calls.size());
+    for (Step& step : steps) step.reasoning = turn.text;
+    std::vector<Prepared> prepared(calls.size());
+    std::vector<Action> actions;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        prepared[i] = prepare(agent, calls[i], about, steps[i]);
+        if (prepared[i].tool) actions.push_back(prepared[i].action);
+    }
+    const std::vector<Run<Release>> answers = ask(actions);
+    for (const Run<Release>& answer : answers)
+        is_aborted_ = is_aborted_ || (!answer && answer.error().why == Why::aborted);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        Step& step = steps[i];
+        if (prepared[i].tool) {
+            const Run<Release>& answer = answers[at++];
+            if (!answer) {
+                step.why = answer.error().why;
+                step.message = answer.error().message;
+                if (answer.error().request) step.request_id = answer.error().request->id;
+            } else if (is_aborted_) {
+                // What was approved before the whole run was stopped does not run after it.
+                step.why = Why::aborted;
+                step.request_id = answer->request_id;
+                step.message = "It was not run: a person stopped the whole run.";
+            } else {
+                execute(agent, *prepared[i].tool, *answer, step);
+            }
+        }
+        steps_.push_back(step);
+        if (options_.on_step) options_.on_step(step);
+    }
+    return steps;
+}
+
+}  // namespace holdpoint::agent

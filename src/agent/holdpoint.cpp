@@ -1,0 +1,213 @@
+#include <holdpoint/holdpoint.h>
+
+#include <cstdlib>
+
+#include "agent/client.h"
+#include "agent/remote.h"
+
+namespace holdpoint {
+namespace {
+
+using agent::Backend;
+using agent::Client;
+
+std::string state_folder(const RemoteOptions& options) {
+    if (!options.state.empty()) return options.state;
+    if (const char* state = std::getenv("XDG_STATE_HOME"); state && *state)
+        return std::string(state) + "/holdpoint";
+    if (const char* home = std::getenv("HOME"); home && *home)
+        return std::string(home) + "/.local/state/holdpoint";
+    return "holdpoint-state";
+}
+
+Run<Plan> plan_of(const Request& request, const Plan& proposed) {
+    if (!request.release) return std::unexpected(agent::not_run(request));
+    const Json json = request.release->arguments;
+    Plan plan = proposed;
+    plan.title = json["title"].text_or("");
+    plan.steps.clear();
+    for (const Json& step : json["steps"].items())
+        plan.steps.push_back({.action = step["action"].text_or(""),
+                              .tool = step["tool"].text_or(""),
+                              .description = step["description"].text_or(""),
+                              .is_optional = step["optional"].boolean().value_or(false),
+                              .order = static_cast<int>(step["order"].integer().value_or(0))});
+    // Without a change by a person it must be the plan that was proposed.
+    bool is_same = plan.title == proposed.title && plan.steps.size() == proposed.steps.size();
+    for (std::size_t i = 0; is_same && i < plan.steps.size(); ++i)
+        is_same = plan.steps[i].action == proposed.steps[i].action &&
+                  plan.steps[i].tool == proposed.steps[i].tool;
+    if (request.release->digest != request.digest ||
+        (request.outcome != Outcome::modified && !is_same) || plan.steps.empty())
+        return std::unexpected(
+            NotRun{Why::broken, "It was not run: the answer is about another plan.", request, {}});
+    return plan;
+}
+
+Task<Run<Plan>> plan_task(std::shared_ptr<Client> client, Plan plan, Wait wait, Executor executor) {
+    Task<Run<Request>> settling =
+        Client::settle(std::move(client), agent::body_of(plan), wait, std::move(executor));
+    Run<Request> settled = co_await settling;
+    if (!settled) co_return std::unexpected(settled.error());
+    co_return plan_of(*settled, plan);
+}
+
+Task<Run<Json>> ask_task(std::shared_ptr<Client> client, Question question, Wait wait,
+                         Executor executor) {
+    Task<Run<Request>> settling =
+        Client::settle(std::move(client), agent::body_of(question), wait, std::move(executor));
+    Run<Request> settled = co_await settling;
+    if (!settled) co_return std::unexpected(settled.error());
+    if (settled->outcome != Outcome::answered || !settled->decision)
+        co_return std::unexpected(agent::not_run(*settled));
+    co_return settled->decision->answer;
+}
+
+Task<Run<Json>> run_task(std::shared_ptr<Client> client, Action action, Holdpoint::Work work,
+                         Wait wait, Executor executor) {
+    Task<Run<Release>> requesting = Client::request(client, std::move(action), wait, executor);
+    Run<Release> release = co_await requesting;
+    if (!release) co_return std::unexpected(release.error());
+    co_return client->run_released(*release, work);
+}
+
+}  // namespace
+
+Result<Holdpoint> Holdpoint::connect(RemoteOptions options) {
+    Client::Setup setup{options.labels, state_folder(options), options.resume_on};
+    Result<std::unique_ptr<Backend>> backend = agent::make_remote_backend(options);
+    if (!backend) return backend.error();
+    Result<std::shared_ptr<Client>> client = Client::open(std::move(*backend), std::move(setup));
+    if (!client) return client.error();
+    return Holdpoint(std::move(*client));
+}
+
+Run<Release> Holdpoint::request(const Action& action, const Wait& wait) {
+    RunLoop loop;
+    return sync_wait(Client::request(client_, action, wait, loop.executor()), loop);
+}
+Task<Run<Release>> Holdpoint::request_async(Action action, Wait wait) {
+    return Client::request(client_, std::move(action), std::move(wait), client_->resume_on());
+}
+
+std::vector<Run<Release>> Holdpoint::propose_batch(const std::vector<Action>& actions,
+                                                   const Wait& wait) {
+    RunLoop loop;
+    return sync_wait(Client::batch(client_, actions, wait, loop.executor()), loop);
+}
+Task<std::vector<Run<Release>>> Holdpoint::propose_batch_async(std::vector<Action> actions,
+                                                               Wait wait) {
+    return Client::batch(client_, std::move(actions), std::move(wait), client_->resume_on());
+}
+
+Run<Plan> Holdpoint::propose_plan(const Plan& plan, const Wait& wait) {
+    RunLoop loop;
+    return sync_wait(plan_task(client_, plan, wait, loop.executor()), loop);
+}
+Task<Run<Plan>> Holdpoint::propose_plan_async(Plan plan, Wait wait) {
+    return plan_task(client_, std::move(plan), std::move(wait), client_->resume_on());
+}
+
+Run<Json> Holdpoint::ask(const Question& question, const Wait& wait) {
+    RunLoop loop;
+    return sync_wait(ask_task(client_, question, wait, loop.executor()), loop);
+}
+Task<Run<Json>> Holdpoint::ask_async(Question question, Wait wait) {
+    return ask_task(client_, std::move(question), std::move(wait), client_->resume_on());
+}
+
+Run<bool> Holdpoint::confirm(const Confirmation& confirmation, const Wait& wait) {
+    RunLoop loop;
+    Run<Request> settled = sync_wait(
+        Client::settle(client_, agent::body_of(confirmation), wait, loop.executor()), loop);
+    if (!settled) return std::unexpected(settled.error());
+    if (settled->release) return true;
+    if (settled->outcome == Outcome::rejected) return false;
+    return std::unexpected(agent::not_run(*settled));
+}
+
+Run<std::string> Holdpoint::respond(const std::string& text, const Asking& asking,
+                                    const Wait& wait) {
+    RunLoop loop;
+    Run<Request> settled = sync_wait(
+        Client::settle(client_, agent::body_of_response(text, asking), wait, loop.executor()),
+        loop);
+    if (!settled) return std::unexpected(settled.error());
+    if (!settled->release) return std::unexpected(agent::not_run(*settled));
+    std::string released = settled->release->arguments["text"].text_or("");
+    if (released != text && settled->outcome != Outcome::modified)
+        return std::unexpected(
+            NotRun{Why::broken, "The answer that was released is another one.", *settled, {}});
+    return released;
+}
+
+Run<Json> Holdpoint::run(const Action& action, const Work& work, const Wait& wait) {
+    Run<Release> release = request(action, wait);
+    if (!release) return std::unexpected(release.error());
+    return run_released(*release, work);
+}
+Task<Run<Json>> Holdpoint::run_async(Action action, Work work, Wait wait) {
+    return run_task(client_, std::move(action), std::move(work), std::move(wait),
+                    client_->resume_on());
+}
+
+Run<Json> Holdpoint::run_released(const Release& release, const Work& work,
+                                  const std::function<Spent()>& spent) {
+    return client_->run_released(release, work, spent);
+}
+
+Run<Request> Holdpoint::settle(const Json& body, const Wait& wait) {
+    RunLoop loop;
+    return sync_wait(Client::settle(client_, body, wait, loop.executor()), loop);
+}
+
+Result<Request> Holdpoint::decide(const std::string& request_id, const Decision& decision) {
+    const Result<Request> request = find(request_id);
+    if (!request) return request.error();
+    const Json body = agent::body_of(decision, request->kind).with("digest", request->digest);
+    const Result<Json> decided = client_->ask([&](Backend::Done done) {
+        client_->backend().decide(request_id, body, decision.by, std::move(done));
+    });
+    if (!decided) return decided.error();
+    return Request::read(*decided);
+}
+
+Result<Request> Holdpoint::find(const std::string& request_id) {
+    const Result<Json> found = client_->ask(
+        [&](Backend::Done done) { client_->backend().read(request_id, std::move(done)); });
+    if (!found) return found.error();
+    return Request::read(*found);
+}
+
+Result<std::vector<Request>> Holdpoint::list(const std::string& session) {
+    const Result<Json> found = client_->ask(
+        [&](Backend::Done done) { client_->backend().list(session, std::move(done)); });
+    if (!found) return found.error();
+    std::vector<Request> requests;
+    for (const Json& item : (*found)["requests"].items()) {
+        Result<Request> request = Request::read(item);
+        if (!request) return request.error();
+        requests.push_back(std::move(*request));
+    }
+    return requests;
+}
+
+Result<void> Holdpoint::events(const EventFilter& filter,
+                               const std::function<bool(const Event&)>& on_event,
+                               std::stop_token stop) {
+    return client_->backend().events(filter, on_event, stop);
+}
+
+Result<void> Holdpoint::declare(const std::vector<ToolFacts>& tools) {
+    return client_->backend().declare(tools);
+}
+void Holdpoint::add(std::shared_ptr<Observer> observer) { client_->add(std::move(observer)); }
+void Holdpoint::add(std::shared_ptr<Advisor> advisor) { client_->add(std::move(advisor)); }
+std::string Holdpoint::advice() const { return client_->advice(); }
+void Holdpoint::notify(const Notification& notification) {
+    client_->backend().notify(notification);
+}
+const std::string& Holdpoint::session() const { return client_->labels().session; }
+bool Holdpoint::is_remote() const { return client_->backend().is_remote(); }
+
+}  // namespace holdpoint

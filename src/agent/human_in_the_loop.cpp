@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "agent/gated_runner.h"
+
+namespace holdpoint {
+namespace {
+
+constexpr int final_tries_max = 3;
+
+std::chrono::milliseconds since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                                 start);
+}
+
+std::shared_ptr<FeedbackMemory> own_memory(const std::string& session) {
+    Result<std::shared_ptr<FeedbackMemory>> memory = FeedbackMemory::open({.session = session});
+    if (memory) return *memory;
+    spdlog::error("feedback is not remembered: {}", memory.error().message);
+    return nullptr;
+}
+
+void log_failure(const Result<void>& stored) {
+    if (!stored) spdlog::warn("feedback: {}", stored.error().message);
+}
+
+}  // namespace
+
+struct HumanInTheLoop::Parts {
+    Holdpoint holdpoint;
+    HumanInTheLoopOptions options;
+    std::shared_ptr<agent::Chronicle> chronicle = std::make_shared<agent::Chronicle>();
+    agent::GatedRunner runner;
+    std::vector<Message> conversation;
+
+    Parts(Holdpoint given, HumanInTheLoopOptions chosen)
+        : holdpoint(std::move(given)),
+          options(std::move(chosen)),
+          runner(holdpoint, chronicle, options) {
+        if (!options.inner) options.inner = make_react();
+        holdpoint.add(std::static_pointer_cast<Observer>(chronicle));
+        if (!options.feedback) options.feedback = own_memory(holdpoint.session());
+        if (!options.feedback) return;
+        holdpoint.add(std::static_pointer_cast<Observer>(options.feedback));
+        holdpoint.add(std::static_pointer_cast<Advisor>(options.feedback));
+    }
+
+    /// Proposes the final answer; a person may want another one.
+    Result<std::string> approved(const Agent& agent, std::string answer) {
+        for (int tries = 0; tries < final_tries_max; ++tries) {
+            Asking asking;
+            asking.metadata = Json::object({{"agent", agent.name}});
+            asking.context = runner.context("");
+            const auto start = std::chrono::steady_clock::now();
+            Run<std::string> released = holdpoint.respond(answer, asking, {.stop = options.stop});
+            runner.add_human_time(since(start));
+            if (released) return std::move(*released);
+            const NotRun& why = released.error();
+            if (why.why != Why::rejected && why.why != Why::deferred)
+                return Error{ErrorCode::refused, why.message};
+            conversation.push_back(
+                {Role::system, "Your answer was not given. " + why.message, {}, ""});
+            Result<std::string> again = options.inner->work(agent, conversation, runner);
+            if (!again) return again;
+            answer = std::move(*again);
+        }
+        return Error{ErrorCode::refused, "no answer was approved"};
+    }
+};
+
+HumanInTheLoop::HumanInTheLoop(Holdpoint holdpoint, HumanInTheLoopOptions options)
+    : parts_(std::make_unique<Parts>(std::move(holdpoint), std::move(options))) {}
+HumanInTheLoop::~HumanInTheLoop() = default;
+HumanInTheLoop::HumanInTheLoop(HumanInTheLoop&&) noexcept = default;
+
+RunResult HumanInTheLoop::execute(const Agent& agent, const std::string& person_wrote) {
+    const auto start = std::chrono::steady_clock::now();
+    RunResult result;
+    parts_->chronicle->follow_this_thread();
+    const std::optional<std::string> token = parts_->runner.begin(agent, person_wrote);
+    parts_->conversation.push_back({Role::user, person_wrote, {}, ""});
+    if (token)
+        parts_->conversation.push_back(
+            {Role::system,
+             fmt::format("The person confirmed. Call the tool again with the same arguments, "
+                         "confirmed: true and confirmation_token: {}",
+                         *token),
+             {},
+             ""});
+    Result<std::string> answer =
+        parts_->options.inner->work(agent, parts_->conversation, parts_->runner);
+    if (answer && parts_->options.must_approve_final)
+        answer = parts_->approved(agent, std::move(*answer));
+    result.success = answer.has_value();
+    result.output = answer ? *answer : answer.error().message;
+    parts_->runner.end(result);
+    result.execution_time = since(start);
+    result.conversation = parts_->conversation;
+    return result;
+}
+
+Run<Release> HumanInTheLoop::request_approval(const Action& action) {
+    parts_->chronicle->follow_this_thread();
+    return parts_->holdpoint.request(action, {.stop = parts_->options.stop});
+}
+
+Run<std::string> HumanInTheLoop::request_guidance(const std::string& situation,
+                                                  const std::vector<std::string>& options) {
+    parts_->chronicle->follow_this_thread();
+    Question question{.question = situation, .options = options};
+    if (!options.empty()) question.type = InputType::choice;
+    const Run<Json> told = parts_->holdpoint.ask(question, {.stop = parts_->options.stop});
+    if (!told) return std::unexpected(told.error());
+    std::string words = told->text_or("");
+    if (parts_->options.feedback) log_failure(parts_->options.feedback->guide(words, "person"));
+    return words;
+}
+
+void HumanInTheLoop::correct(const std::string& text, const std::string& by) {
+    if (parts_->options.feedback) log_failure(parts_->options.feedback->correct(text, by));
+}
+
+std::vector<Feedback> HumanInTheLoop::feedback_history() const {
+    return parts_->options.feedback ? parts_->options.feedback->history() : std::vector<Feedback>{};
+}
+const std::vector<AuditEntry>& HumanInTheLoop::audit_log() const {
+    return parts_->chronicle->audit;
+}
+
+}  // namespace holdpoint

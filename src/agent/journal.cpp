@@ -1,0 +1,127 @@
+#include "agent/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/sha256.h"
+
+namespace holdpoint::agent {
+namespace {
+
+Error failed(const std::string& path) {
+    return {ErrorCode::unavailable,
+            fmt::format("the journal `{}` cannot be used: {}", path, std::strerror(errno))};
+}
+
+std::string read_all(int file) {
+    std::string text;
+    char buffer[65536];
+    for (;;) {
+        const ssize_t count = ::read(file, buffer, sizeof buffer);
+        if (count <= 0) return text;
+        text.append(buffer, static_cast<std::size_t>(count));
+    }
+}
+
+}  // namespace
+
+Journal::~Journal() {
+    if (file_ >= 0) ::close(file_);
+}
+
+Result<void> Journal::open(const std::string& folder, const std::string& session) {
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    // Sessions are named by people and models: their names are no names of files.
+    const std::string path =
+        fmt::format("{}/{}.journal", folder, hex(sha256(session)).substr(0, 32));
+    const std::lock_guard lock(mutex_);
+    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file_ < 0) return failed(path);
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
+        return Error{ErrorCode::unavailable,
+                     fmt::format("another process works in session `{}`", session)};
+    std::string text = read_all(file_);
+    // A line that a crash cut off was never acted upon.
+    const std::size_t end = text.rfind('\n');
+    const std::size_t whole = end == std::string::npos ? 0 : end + 1;
+    if (whole != text.size() && ::ftruncate(file_, static_cast<off_t>(whole)) != 0)
+        return failed(path);
+    text.resize(whole);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t line_end = text.find('\n', at);
+        const Result<Json> line = Json::parse(std::string_view(text).substr(at, line_end - at));
+        if (!line)
+            return Error{ErrorCode::unavailable, fmt::format("the journal `{}` is damaged", path)};
+        take(*line);
+        at = line_end + 1;
+    }
+    return {};
+}
+
+void Journal::take(const Json& line) {
+    const std::string id = line["id"].text_or("");
+    const std::string what = line["what"].text_or("");
+    if (what == "propose") proposed_[line["key"].text_or("")].body = line["body"];
+    if (what == "accepted")
+        for (const Json& one : line["ids"].items())
+            proposed_[line["key"].text_or("")].ids.push_back(one.text_or(""));
+    if (what == "begin") standing_[id].progress = Progress::begun;
+    if (what == "finish") standing_[id] = {Progress::finished, line["result"]};
+}
+
+Result<void> Journal::write(const Json& line, bool must_sync) {
+    if (file_ < 0) return {};
+    const std::string text = line.dump() + "\n";
+    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+        (must_sync && ::fdatasync(file_) != 0))
+        return Error{ErrorCode::unavailable,
+                     fmt::format("the journal cannot be written: {}", std::strerror(errno))};
+    return {};
+}
+
+std::optional<Journal::Proposed> Journal::find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = proposed_.find(key);
+    if (found == proposed_.end()) return std::nullopt;
+    return found->second;
+}
+
+Result<void> Journal::propose(const std::string& key, const Json& body) {
+    const std::lock_guard lock(mutex_);
+    if (file_ < 0) return {};
+    proposed_[key].body = body;
+    return write(Json::object({{"what", "propose"}, {"key", key}, {"body", body}}), false);
+}
+
+Result<void> Journal::accepted(const std::string& key, const std::vector<std::string>& ids) {
+    const std::lock_guard lock(mutex_);
+    if (file_ < 0) return {};
+    proposed_[key].ids = ids;
+    return write(Json::object({{"what", "accepted"}, {"key", key}, {"ids", Json::texts(ids)}}),
+                 false);
+}
+
+Result<Journal::Standing> Journal::begin(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    Standing& standing = standing_[id];
+    if (standing.progress != Progress::fresh) return standing;
+    if (Result<void> ok = write(Json::object({{"what", "begin"}, {"id", id}}), true); !ok)
+        return ok.error();
+    standing.progress = Progress::begun;
+    return Standing{};
+}
+
+Result<void> Journal::finish(const std::string& id, const Json& result) {
+    const std::lock_guard lock(mutex_);
+    standing_[id] = {Progress::finished, result};
+    return write(Json::object({{"what", "finish"}, {"id", id}, {"result", result}}), true);
+}
+
+}  // namespace holdpoint::agent

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace holdpoint::agent {
+
+struct ProcessOptions {
+    std::string folder = ".";
+    std::chrono::milliseconds timeout{120'000};
+    std::size_t output_bytes_max = 64 * 1024;
+    std::stop_token stop = {};
+};
+
+struct Finished {
+    int exit_code = 0;       ///< 128 + signal where one ended it
+    std::string output;      ///< both streams, cut
+    bool is_killed = false;  ///< by us: the time was over, or `stop` came
+};
+
+/// Runs a program with nothing to read and waits for it. It gets a process group of its own, and
+/// all of the group is killed when the time is over. Blocks.
+Result<Finished> run_process(const std::vector<std::string>& command,
+                             const ProcessOptions& options);
+
+}  // namespace holdpoint::agent

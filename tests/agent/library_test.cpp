@@ -1,0 +1,470 @@
+// The library as an embedder sees it, without a server.
+#include <filesystem>
+#include <thread>
+
+#include "tests/agent/people.h"
+
+namespace holdpoint::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Folder {
+    std::string path = std::filesystem::temp_directory_path() / "holdpoint-library-XXXXXX";
+    Folder() {
+        if (!mkdtemp(path.data())) throw std::runtime_error("no temporary folder");
+    }
+    ~Folder() { std::filesystem::remove_all(path); }
+};
+
+double refund(const std::string&, double amount) { return amount; }
+
+TEST(Gate, A1_what_a_person_approves_runs_once) {
+    People people({approve()});
+    Holdpoint holdpoint = opened(people);
+    auto gated = holdpoint.gate("refund", {"order", "amount"}, refund);
+    const Got<double> paid = gated("A-1", 40.0);
+    ASSERT_TRUE(paid) << paid.error().message;
+    EXPECT_EQ(*paid, 40);
+    ASSERT_EQ(people.asked().size(), 1U);
+    EXPECT_EQ(people.asked()[0].arguments().dump(), R"({"amount":40,"order":"A-1"})");
+    EXPECT_EQ(people.asked()[0].session, holdpoint.session());
+}
+
+TEST(Gate, A1_what_a_person_rejects_does_not_run_and_the_reason_reaches_the_caller) {
+    People people({reject("it was refunded already")});
+    Holdpoint holdpoint = opened(people);
+    bool has_run = false;
+    const Got<Done> paid =
+        holdpoint.gate("refund", [&](const Json&) { has_run = true; })(Json::object());
+    EXPECT_EQ(why(paid), Why::rejected);
+    EXPECT_NE(paid.error().message.find("it was refunded already"), std::string::npos);
+    EXPECT_FALSE(has_run);
+}
+
+TEST(Gate, D3_modified_arguments_run_as_modified) {
+    People people({modify(Json::object({{"order", "A-1"}, {"amount", 25}}))});
+    Holdpoint holdpoint = opened(people);
+    const Got<double> paid = holdpoint.gate("refund", {"order", "amount"}, refund)("A-1", 40.0);
+    ASSERT_TRUE(paid);
+    EXPECT_EQ(*paid, 25);
+}
+
+TEST(Gate, AModificationThatDoesNotFitTheCallableRunsNothing) {
+    People people({modify(Json::object({{"order", "A-1"}, {"amount", "much"}}))});
+    Holdpoint holdpoint = opened(people);
+    const Got<double> paid = holdpoint.gate("refund", {"order", "amount"}, refund)("A-1", 40.0);
+    ASSERT_FALSE(paid);
+    EXPECT_NE(paid.error().message.find("amount"), std::string::npos);
+}
+
+TEST(Gate, EachWayToSayNoHasItsOwnWord) {
+    People people({defer("ask the customer first"), abort_run("wrong shop")});
+    Holdpoint holdpoint = opened(people);
+    const Got<Release> deferred = holdpoint.request({.tool = "a"});
+    EXPECT_EQ(why(deferred), Why::deferred);
+    EXPECT_NE(deferred.error().message.find("ask the customer first"), std::string::npos);
+    EXPECT_EQ(why(holdpoint.request({.tool = "b"})), Why::aborted);
+
+    EmbeddedOptions options;
+    options.policy =
+        "holdpoint: 1\npolicy: p\nrules:\n  - {id: never, tools: [drop], then: deny, because: not "
+        "here}\n";
+    const Got<Release> denied = opened(options).request({.tool = "drop"});
+    EXPECT_EQ(why(denied), Why::denied);
+    EXPECT_NE(denied.error().message.find("not here"), std::string::npos);
+}
+
+TEST(Gate, T5_silence_is_no_consent) {
+    People people;
+    Holdpoint holdpoint = opened(people);
+    Action action{.tool = "a"};
+    action.asking.timeout = 1s;
+    const Got<Release> release = holdpoint.request(action);
+    EXPECT_EQ(why(release), Why::expired);
+    EXPECT_NE(release.error().message.find("imed out"), std::string::npos);
+}
+
+TEST(Gate, WhatTheCallableThrowsIsReportedAndThrownOn) {
+    People people({approve()});
+    Holdpoint holdpoint = opened(people);
+    auto gated =
+        holdpoint.gate("a", [](const Json&) -> int { throw std::runtime_error("no disk"); });
+    EXPECT_THROW((void)gated(Json::object()), std::runtime_error);
+    const Result<std::vector<Request>> all = holdpoint.list(holdpoint.session());
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->at(0).report["success"].boolean(), false);
+    EXPECT_EQ(all->at(0).report["error"].text(), "no disk");
+}
+
+TEST(Gate, AReleaseRunsOnceAndOnlyAsItWasGiven) {
+    People people({approve(), approve()});
+    Holdpoint holdpoint = opened(people);
+    int runs = 0;
+    const auto work = [&](const Json&) -> Result<Json> { return ++runs; };
+    Got<Release> release = holdpoint.request({.tool = "a", .arguments = Json::object({{"n", 1}})});
+    ASSERT_TRUE(release);
+    Release forged = *release;
+    forged.arguments = Json::object({{"n", 1000}});
+    EXPECT_EQ(why(holdpoint.run_released(forged, work)), Why::broken);
+    EXPECT_EQ(runs, 0);
+    release = holdpoint.request({.tool = "a", .arguments = Json::object({{"n", 2}})});
+    EXPECT_TRUE(holdpoint.run_released(*release, work));
+    EXPECT_FALSE(holdpoint.run_released(*release, work));
+    EXPECT_EQ(runs, 1);
+}
+
+TEST(Waiting, A1_a_stop_token_ends_the_wait_and_withdraws_the_request) {
+    People people;
+    Holdpoint holdpoint = opened(people);
+    std::stop_source stop;
+    std::jthread stopper([&] {
+        while (people.asked().empty()) std::this_thread::yield();
+        stop.request_stop();
+    });
+    EXPECT_EQ(why(holdpoint.request({.tool = "a"}, {.stop = stop.get_token()})), Why::stopped);
+    // The withdrawal is on its way; the list is read behind it.
+    EXPECT_EQ(holdpoint.list()->at(0).outcome, Outcome::cancelled);
+}
+
+TEST(Waiting, A1_a_deadline_ends_the_wait) {
+    People people;
+    Holdpoint holdpoint = opened(people);
+    const Wait wait{.deadline = std::chrono::steady_clock::now() + 50ms};
+    EXPECT_EQ(why(holdpoint.request({.tool = "a"}, wait)), Why::stopped);
+}
+
+TEST(Waiting, H3_an_application_may_decide_later) {
+    People people;  // answers "not now"
+    Holdpoint holdpoint = opened(people);
+    std::jthread person([&] {
+        while (people.asked().empty()) std::this_thread::yield();
+        const Result<Request> decided =
+            holdpoint.decide(people.asked()[0].id, {.kind = DecisionKind::approve, .by = "ann"});
+        EXPECT_TRUE(decided) << decided.error().message;
+    });
+    const Got<Release> release = holdpoint.request({.tool = "a"});
+    ASSERT_TRUE(release) << release.error().message;
+    EXPECT_EQ(holdpoint.find(release->request_id)->decision->by, "ann");
+}
+
+TEST(Waiting, X1_the_agent_itself_cannot_decide) {
+    People people;
+    Holdpoint holdpoint = opened(people);
+    std::jthread person([&] {
+        while (people.asked().empty()) std::this_thread::yield();
+        const std::string id = people.asked()[0].id;
+        const Result<Request> forged =
+            holdpoint.decide(id, {.kind = DecisionKind::approve, .by = "agent"});
+        EXPECT_FALSE(forged);
+        EXPECT_EQ(forged.error().code, ErrorCode::permission_denied);
+        EXPECT_TRUE(holdpoint.decide(id, reject()));
+    });
+    EXPECT_EQ(why(holdpoint.request({.tool = "a"})), Why::rejected);
+}
+
+TEST(Unavailable, H1_X5_nobody_there_refuses_at_once_and_never_passes) {
+    People people({approve()});
+    people.leave();
+    Holdpoint holdpoint = opened(people);
+    const Got<Release> release = holdpoint.request({.tool = "a"});
+    EXPECT_EQ(why(release), Why::unavailable);
+    EXPECT_TRUE(people.asked().empty());
+    EXPECT_EQ(why(holdpoint.ask({.question = "how many?"})), Why::unavailable);
+}
+
+TEST(Unavailable, X5_waiting_for_somebody_to_come_ends_at_the_deadline_of_the_request) {
+    People people;
+    people.leave();
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.when_unavailable = WhenUnavailable::wait;
+    options.timeout = 1s;
+    EXPECT_EQ(why(opened(options).request({.tool = "a"})), Why::expired);
+}
+
+TEST(Unavailable, X6_an_interface_that_throws_counts_as_nobody) {
+    EmbeddedOptions options;
+    options.human =
+        make_callback({.approval = [](const Request&, std::stop_token) -> std::optional<Decision> {
+            throw std::runtime_error("x");
+        }});
+    EXPECT_EQ(why(opened(options).request({.tool = "a"})), Why::unavailable);
+}
+
+TEST(Unavailable, X6_a_store_that_cannot_be_opened_is_an_error_at_once) {
+    EmbeddedOptions options;
+    options.data = "/proc/nowhere";
+    const Result<Holdpoint> holdpoint = Holdpoint::embedded(options);
+    ASSERT_FALSE(holdpoint);
+    EXPECT_EQ(holdpoint.error().code, ErrorCode::unavailable);
+}
+
+TEST(Unavailable, X6_a_server_that_is_not_there_runs_nothing) {
+    Folder folder;
+    const Result<Holdpoint> holdpoint = Holdpoint::connect({.url = "http://127.0.0.1:9",
+                                                            .key = "k",
+                                                            .unreachable_after = 150ms,
+                                                            .state = folder.path});
+    ASSERT_TRUE(holdpoint);
+    Holdpoint remote = *holdpoint;
+    bool has_run = false;
+    const Got<Done> run = remote.gate("a", [&](const Json&) { has_run = true; })(Json::object());
+    EXPECT_EQ(why(run), Why::unavailable);
+    EXPECT_FALSE(has_run);
+}
+
+TEST(Connect, X3_a_key_never_goes_unencrypted_beyond_this_machine) {
+    for (const char* url : {"http://example.org", "http://127.0.0.1.example.org",
+                            "http://localhost@example.org", "ftp://127.0.0.1", "nonsense"})
+        EXPECT_FALSE(Holdpoint::connect({.url = url, .key = "k"})) << url;
+}
+
+TEST(Ask, Q3_each_type_of_question_gives_an_answer_of_its_type) {
+    People people({answer("blue"), answer(7), answer("b"), answer(Json::array({"a", "b"})),
+                   answer("2026-11-15"),
+                   answer(Json::object({{"name", "a.txt"}, {"content_base64", "aGk="}}))});
+    Holdpoint holdpoint = opened(people);
+    EXPECT_EQ(holdpoint.ask({.question = "which colour?"})->text(), "blue");
+    EXPECT_EQ(holdpoint.ask({.question = "how many?", .type = InputType::number})->number(), 7);
+    EXPECT_EQ(
+        holdpoint.ask({.question = "which?", .type = InputType::choice, .options = {"a", "b"}})
+            ->text(),
+        "b");
+    EXPECT_EQ(
+        holdpoint
+            .ask({.question = "which?", .type = InputType::multi_choice, .options = {"a", "b"}})
+            ->size(),
+        2U);
+    EXPECT_EQ(holdpoint.ask({.question = "when?", .type = InputType::date})->text(), "2026-11-15");
+    EXPECT_EQ((*holdpoint.ask({.question = "what?", .type = InputType::file}))["name"].text(),
+              "a.txt");
+}
+
+TEST(Ask, Q3_an_answer_that_does_not_fit_is_asked_for_again) {
+    People people({answer(700), answer(7)});
+    Holdpoint holdpoint = opened(people);
+    const Got<Json> told =
+        holdpoint.ask({.question = "how many?", .type = InputType::number, .min = 0, .max = 10});
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->number(), 7);
+    ASSERT_EQ(people.told().size(), 1U);
+    EXPECT_NE(people.told()[0].find("at most 10"), std::string::npos);
+}
+
+TEST(Plans, Q2_a_plan_comes_back_as_it_was_approved) {
+    People people({{.kind = DecisionKind::approve, .approved_steps = std::vector{1, 3}}});
+    Holdpoint holdpoint = opened(people);
+    const Got<Plan> plan = holdpoint.propose_plan(
+        {.title = "Move", .steps = {{"pack"}, {.action = "rest", .is_optional = true}, {"drive"}}});
+    ASSERT_TRUE(plan) << plan.error().message;
+    ASSERT_EQ(plan->steps.size(), 2U);
+    EXPECT_EQ(plan->steps[1].action, "drive");
+}
+
+TEST(Plans, ARejectedPlanHasNoSteps) {
+    People people({reject()});
+    EXPECT_EQ(why(opened(people).propose_plan({.title = "Move", .steps = {{"pack"}}})),
+              Why::rejected);
+}
+
+TEST(Confirmations, Q4_yes_no_and_silence_are_three_answers) {
+    People people({approve(), reject()});
+    Holdpoint holdpoint = opened(people);
+    EXPECT_EQ(holdpoint.confirm({.message = "Go on?"}), true);
+    EXPECT_EQ(holdpoint.confirm({.message = "Go on?"}), false);
+    Confirmation silent{.message = "Go on?"};
+    silent.asking.timeout = 1s;
+    EXPECT_EQ(why(holdpoint.confirm(silent)), Why::expired);
+}
+
+TEST(Batches, Q9_each_action_of_a_turn_has_its_own_answer_in_order) {
+    People people({approve(), reject("not that one"), modify(Json::object({{"n", 30}}))});
+    Holdpoint holdpoint = opened(people);
+    std::vector<Action> actions;
+    for (int n = 1; n <= 3; ++n)
+        actions.push_back({.tool = "t", .arguments = Json::object({{"n", n}})});
+    const std::vector<Got<Release>> answers = holdpoint.propose_batch(actions);
+    ASSERT_EQ(answers.size(), 3U);
+    EXPECT_TRUE(answers[0]);
+    EXPECT_EQ(why(answers[1]), Why::rejected);
+    EXPECT_EQ(answers[2]->arguments.dump(), R"({"n":30})");
+    EXPECT_FALSE(people.asked()[0].batch.empty());
+    EXPECT_EQ(people.asked()[0].batch, people.asked()[2].batch);
+}
+
+TEST(Events, A6_what_happens_is_streamed_in_order_from_where_one_left_off) {
+    People people({approve()});
+    Holdpoint holdpoint = opened(people);
+    ASSERT_TRUE(holdpoint.gate("a", [](const Json&) { return 1; })(Json::object()));
+    std::vector<std::string> names;
+    const Result<void> ended = holdpoint.events({.after = 0}, [&](const Event& event) {
+        names.push_back(event.name);
+        return names.size() < 3;
+    });
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"approval-required", "request-settled", "tool-result"}));
+}
+
+TEST(Coroutines, A1_the_coroutine_form_suspends_until_the_decision) {
+    People people({approve(), answer("blue")});
+    Holdpoint holdpoint = opened(people);
+    const auto story = [](Holdpoint given) -> Task<std::string> {
+        Task<Got<Json>> running = given.run_async(
+            {.tool = "a"}, [](const Json&) -> Result<Json> { return Json("done"); });
+        const Got<Json> ran = co_await running;
+        Task<Got<Json>> asking = given.ask_async({.question = "which?"});
+        const Got<Json> told = co_await asking;
+        co_return ran->text_or("") + " " + told->text_or("");
+    };
+    EXPECT_EQ(sync_wait(story(holdpoint)), "done blue");
+}
+
+struct Diary : Observer {
+    std::vector<std::string> lines;
+    void on_asked(const Request& request) override { lines.push_back("asked " + request.tool()); }
+    void on_decided(const Request& request) override {
+        lines.push_back("decided " + std::string(core::to_string(*request.outcome)));
+    }
+    void on_ran(const Request&, const Release& release, const Ran& ran) override {
+        lines.push_back("ran " + release.arguments.dump() + " " + ran.result.dump());
+    }
+};
+
+TEST(Observers, AreToldInOrderAndCannotStopAnything) {
+    struct Thrower : Observer {
+        void on_decided(const Request&) override { throw std::runtime_error("no"); }
+    };
+    People people({approve(), reject()});
+    Holdpoint holdpoint = opened(people);
+    const auto diary = std::make_shared<Diary>();
+    holdpoint.add(std::make_shared<Thrower>());
+    holdpoint.add(diary);
+    auto gated = holdpoint.gate("a", [](const Json&) { return 7; });
+    EXPECT_TRUE(gated(Json::object()));
+    EXPECT_FALSE(gated(Json::object()));
+    EXPECT_EQ(diary->lines, (std::vector<std::string>{"asked a", "decided approved", "ran {} 7",
+                                                      "asked a", "decided rejected"}));
+}
+
+TEST(Advisors, F2_what_an_advisor_refuses_is_not_even_proposed) {
+    struct Strict : Advisor {
+        std::optional<std::string> refuses(const Action& action) override {
+            if (action.tool == "bad") return "It was rejected before.";
+            if (action.tool == "worse") throw std::runtime_error("cannot tell");
+            return std::nullopt;
+        }
+        std::string advice() override { return "Avoid bad."; }
+    };
+    People people({approve()});
+    Holdpoint holdpoint = opened(people);
+    holdpoint.add(std::make_shared<Strict>());
+    EXPECT_EQ(why(holdpoint.request({.tool = "bad"})), Why::refused);
+    EXPECT_EQ(why(holdpoint.request({.tool = "worse"})), Why::refused);
+    EXPECT_TRUE(people.asked().empty());
+    const std::vector<Got<Release>> batch =
+        holdpoint.propose_batch({{.tool = "bad"}, {.tool = "a"}});
+    EXPECT_EQ(why(batch[0]), Why::refused);
+    EXPECT_TRUE(batch[1]);
+    EXPECT_EQ(holdpoint.advice(), "Avoid bad.");
+}
+
+TEST(Policies, G8_a_custom_gate_in_code_holds_what_it_says_and_what_it_cannot_tell) {
+    People people({reject(), reject()});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.tools = {{.name = "bash"}};
+    options.gates = {
+        {.name = "production", .type = GateType::custom, .condition = [](const Action& a) {
+             const std::string command = a.arguments["command"].text().value();
+             return command.find("prod") != std::string::npos;
+         }}};
+    Holdpoint holdpoint = opened(options);
+    const auto run = [&](Json arguments) {
+        return holdpoint.request({.tool = "bash", .arguments = std::move(arguments)});
+    };
+    EXPECT_TRUE(run(Json::object({{"command", "ls"}})));
+    EXPECT_EQ(why(run(Json::object({{"command", "deploy prod"}}))), Why::rejected);
+    EXPECT_EQ(why(run(Json::object({{"command", 7}}))), Why::rejected);
+    EXPECT_EQ(people.asked().size(), 2U);
+}
+
+TEST(Policies, G11_a_tool_may_ask_for_approval_by_its_arguments) {
+    People people({reject()});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.preset = "minimal";
+    Holdpoint holdpoint = opened(options);
+    ToolFacts facts{.name = "refund"};
+    facts.approval_condition = [](const Json& arguments) {
+        return arguments["amount"].number().value() > 100;
+    };
+    ASSERT_TRUE(holdpoint.declare({facts}));
+    const auto run = [&](double amount) {
+        return holdpoint.request(
+            {.tool = "refund", .arguments = Json::object({{"amount", amount}})});
+    };
+    EXPECT_TRUE(run(5));
+    EXPECT_EQ(why(run(500)), Why::rejected);
+}
+
+TEST(Policies, G9_a_gate_with_a_quorum_needs_two_people) {
+    People people({{.kind = DecisionKind::approve, .by = "ann"},
+                   {.kind = DecisionKind::approve, .by = "bob"}});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.tools = {{.name = "pay"}};
+    options.groups = {{"finance", {"ann", "bob"}}};
+    options.gates = {{.name = "pay",
+                      .type = GateType::specific_tools,
+                      .tools = {"pay"},
+                      .approvers = {{"finance", 2}}}};
+    const Got<Release> release = opened(options).request({.tool = "pay"});
+    ASSERT_TRUE(release) << release.error().message;
+    EXPECT_EQ(people.asked().size(), 2U);
+}
+
+TEST(Sessions, S1_a_named_session_finds_its_request_again_and_runs_it_once) {
+    Folder folder;
+    int runs = 0;
+    const auto start = [&](People& people) {
+        EmbeddedOptions options;
+        options.data = folder.path;
+        options.human = people.interface();
+        options.labels.session = "night shift";
+        return opened(options);
+    };
+    const auto work = [&](const Json&) { return ++runs; };
+    const Json arguments = Json::object({{"order", "A-1"}});
+    std::string id;
+    {
+        People people;  // nobody answers, and the program ends
+        Holdpoint holdpoint = start(people);
+        const Got<Release> release = holdpoint.request(
+            {.tool = "refund", .arguments = arguments},
+            {.deadline = std::chrono::steady_clock::now() + 50ms, .must_keep_request = true});
+        ASSERT_EQ(why(release), Why::stopped);
+        id = release.error().request->id;
+    }
+    {
+        People people({approve()});
+        Holdpoint holdpoint = start(people);
+        EXPECT_EQ(*holdpoint.gate("refund", work)(arguments), 1);
+        ASSERT_EQ(people.asked().size(), 1U);
+        EXPECT_EQ(people.asked()[0].id, id);
+    }
+    {
+        People people({approve()});
+        Holdpoint holdpoint = start(people);
+        EXPECT_EQ(*holdpoint.gate("refund", work)(arguments), 1);  // what it gave then
+        EXPECT_EQ(runs, 1);
+        EXPECT_TRUE(people.asked().empty());
+        // The same again is a new request: it asks.
+        EXPECT_EQ(*holdpoint.gate("refund", work)(arguments), 2);
+        EXPECT_EQ(people.asked().size(), 1U);
+    }
+}
+
+}  // namespace
+}  // namespace holdpoint::test

@@ -1,0 +1,404 @@
+// Agents under human control, played by scripted models.
+#include "tests/agent/shop.h"
+
+namespace holdpoint::test {
+namespace {
+
+TEST(HumanInTheLoop, A2_A4_the_result_says_what_was_asked_answered_and_done) {
+    People people({modify(Json::object({{"order", "A-1"}, {"amount", 25}}))});
+    Shop shop;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    const RunResult result =
+        loop.execute(shop.agent(R"([{"call": [{"tool": "look", "arguments": {"order": "A-1"}}]},
+                       {"call": [{"tool": "refund", "arguments": {"order": "A-1", "amount": 40}}]},
+                       {"when": "25", "say": "Refunded 25."}])"),
+                     "Refund order A-1");
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(result.output, "Refunded 25.");
+    EXPECT_EQ(shop.done, (std::vector<std::string>{R"(look {"order":"A-1"})",
+                                                   R"(refund {"amount":25,"order":"A-1"})"}));
+    ASSERT_EQ(result.requests.size(), 2U);
+    EXPECT_EQ(result.requests[0].outcome, Outcome::allowed);
+    ASSERT_EQ(result.responses.size(), 1U);
+    EXPECT_EQ(result.responses[0].by, "operator");
+    ASSERT_EQ(result.modifications.size(), 1U);
+    EXPECT_TRUE(result.rejections.empty());
+    ASSERT_EQ(result.audit.size(), 2U);
+    EXPECT_EQ(result.audit[1].gate, "money");
+    EXPECT_EQ(result.audit[1].afterwards, "ran");
+    ASSERT_EQ(result.steps.size(), 2U);
+    EXPECT_TRUE(result.steps[1].has_run);
+    EXPECT_GT(result.usage.total(), 0);
+    EXPECT_LE(result.human_time, result.execution_time);
+    ASSERT_EQ(loop.feedback_history().size(), 1U);
+    EXPECT_EQ(loop.feedback_history()[0].kind, FeedbackKind::modification);
+    EXPECT_EQ(loop.feedback_history()[0].before["amount"].number(), 40);
+    EXPECT_EQ(people.asked()[0].context["user_prompt"].text(), "Refund order A-1");
+    EXPECT_EQ(people.asked()[0].context["steps_completed"][0].text(), "look");
+}
+
+TEST(HumanInTheLoop, A5_the_model_is_told_why_a_call_did_not_run) {
+    People people({reject("refunded already"), defer("offer a voucher")});
+    Shop shop;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    const RunResult result =
+        loop.execute(shop.agent(R"([{"call": [{"tool": "refund", "arguments": {"amount": 1}}]},
+                       {"when": "refunded already", "call": [{"tool": "refund", "arguments": {"amount": 2}}]},
+                       {"when": "offer a voucher", "say": "I offered a voucher."}])"),
+                     "Refund it");
+    EXPECT_EQ(result.output, "I offered a voucher.");
+    EXPECT_TRUE(shop.done.empty());
+    EXPECT_EQ(result.rejections.size(), 1U);
+    EXPECT_EQ(result.steps[0].why, Why::rejected);
+    EXPECT_EQ(result.steps[1].why, Why::deferred);
+}
+
+TEST(HumanInTheLoop, F1_F3_guidance_and_corrections_enter_the_following_prompts) {
+    struct Listener : Model {
+        std::string system;
+        Result<Turn> complete(const Prompt& prompt) override {
+            if (prompt.messages.front().role == Role::system) system = prompt.messages.front().text;
+            return Turn{{Role::assistant, "fine", {}, ""}, {}};
+        }
+    };
+    People people({answer("use the test shop")});
+    HumanInTheLoop loop(opened(people));
+    EXPECT_EQ(*loop.request_guidance("Which shop?"), "use the test shop");
+    loop.correct("prices are in cents", "ann");
+    const auto model = std::make_shared<Listener>();
+    loop.execute({.model = model}, "hello");
+    EXPECT_NE(model->system.find("use the test shop"), std::string::npos);
+    EXPECT_NE(model->system.find("prices are in cents"), std::string::npos);
+    ASSERT_EQ(loop.feedback_history().size(), 2U);
+    EXPECT_EQ(loop.feedback_history()[1].by, "ann");
+}
+
+/// Calls `look` twice; each turn costs it 600 tokens.
+struct Reader : Model {
+    int turns = 0;
+    Result<Turn> complete(const Prompt&) override {
+        Turn turn{{Role::assistant, "I have read enough.", {}, ""}, {500, 100}};
+        if (++turns <= 2)
+            turn.message.calls = {{"", "look", R"({"order": ")" + std::to_string(turns) + "\"}"}};
+        return turn;
+    }
+};
+
+TEST(HumanInTheLoop, A4_G7_tokens_are_counted_and_count_towards_the_budget_of_the_session) {
+    People people({reject("enough read")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.gates = {{.name = "budget", .type = GateType::budget_based, .tokens_above = 599}};
+    Shop shop;
+    Agent agent = shop.agent("[]");
+    agent.model = std::make_shared<Reader>();
+    HumanInTheLoop loop(opened(options));
+    const RunResult result = loop.execute(agent, "Read about it");
+    EXPECT_EQ(result.usage.prompt_tokens, 1500);
+    EXPECT_EQ(result.usage.total(), 1800);
+    EXPECT_EQ(shop.done, std::vector<std::string>{R"(look {"order":"1"})"});
+    ASSERT_EQ(people.asked().size(), 1U);
+    EXPECT_EQ(people.asked()[0].gate, "budget");
+}
+
+TEST(HumanInTheLoop, G7_what_a_tool_says_it_cost_counts_instead_of_the_estimate) {
+    People people({reject("too dear")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.gates = {{.name = "budget", .type = GateType::budget_based, .cost_above = 1.0}};
+    Shop shop;
+    Agent agent = shop.agent("[]");
+    Tool look = shop.tool("look", {.estimated_cost = 0.1});
+    look.run = [run = look.run](const Json& arguments, ToolContext& context) {
+        context.cost = 5;
+        return run(arguments, context);
+    };
+    agent.tools.add(look);
+    agent.model = std::make_shared<Reader>();
+    HumanInTheLoop loop(opened(options));
+    loop.execute(agent, "Read about it");
+    EXPECT_EQ(shop.done.size(), 1U);
+    EXPECT_EQ(people.asked().size(), 1U);
+}
+
+TEST(HumanInTheLoop, Q6_what_the_model_said_is_shown_as_its_reasoning) {
+    People people({reject(), answer("blue")});
+    Holdpoint holdpoint = opened(refunds_held(people));
+    Shop shop;
+    Agent agent = shop.agent(R"([
+      {"say": "The parcel came back.", "call": [{"tool": "refund", "arguments": {"order": "1"}}]},
+      {"call": [{"tool": "request_human_input", "arguments": {"question": "Which?"}}]},
+      {"say": "done"}])");
+    agent.tools.add(human_input_tool(holdpoint));
+    HumanInTheLoop(holdpoint).execute(agent, "Refund it");
+    ASSERT_EQ(people.asked().size(), 2U);
+    EXPECT_EQ(people.asked()[0].context["current_reasoning"].text(), "The parcel came back.");
+    EXPECT_EQ(people.asked()[1].context["user_prompt"].text(), "Refund it");
+}
+
+TEST(HumanInTheLoop, Q9_several_calls_of_one_turn_are_one_batch_and_only_the_approved_run) {
+    People people({approve(), reject("not that one"), approve()});
+    Shop shop;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    const RunResult result =
+        loop.execute(shop.agent(R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}},
+                                 {"tool": "refund", "arguments": {"order": "2"}},
+                                 {"tool": "refund", "arguments": {"order": "3"}}]},
+                       {"when": "not that one", "say": "Two of three."}])"),
+                     "Refund all");
+    EXPECT_EQ(result.output, "Two of three.");
+    EXPECT_EQ(shop.done,
+              (std::vector<std::string>{R"(refund {"order":"1"})", R"(refund {"order":"3"})"}));
+    EXPECT_FALSE(people.asked()[0].batch.empty());
+}
+
+TEST(HumanInTheLoop, D6_an_abort_in_the_middle_of_five_steps_keeps_what_was_done) {
+    People people({approve(), approve(), abort_run("wrong shop")});
+    Shop shop;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    std::string turns = "[";
+    for (int n = 1; n <= 5; ++n)
+        turns += R"({"call": [{"tool": "refund", "arguments": {"order": ")" + std::to_string(n) +
+                 R"("}}]},)";
+    const RunResult result = loop.execute(shop.agent(turns + R"({"say": "done"}])"), "Refund five");
+    EXPECT_FALSE(result.success);
+    EXPECT_TRUE(result.is_aborted);
+    ASSERT_EQ(result.steps.size(), 3U);
+    EXPECT_TRUE(result.steps[0].has_run);
+    EXPECT_EQ(result.steps[1].output.dump(), R"({"ok":true})");
+    EXPECT_FALSE(result.steps[2].has_run);
+    EXPECT_EQ(result.steps[2].why, Why::aborted);
+    EXPECT_EQ(shop.done.size(), 2U);
+}
+
+TEST(HumanInTheLoop, D6_an_abort_within_a_batch_of_five_runs_none_of_the_rest) {
+    People people({approve(), approve(), abort_run()});
+    Shop shop;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    std::string calls;
+    for (int n = 1; n <= 5; ++n)
+        calls += std::string(n > 1 ? "," : "") + R"({"tool": "refund", "arguments": {"order": ")" +
+                 std::to_string(n) + R"("}})";
+    const RunResult result = loop.execute(
+        shop.agent(R"([{"call": [)" + calls + R"(]}, {"say": "done"}])"), "Refund five");
+    EXPECT_TRUE(result.is_aborted);
+    ASSERT_EQ(result.steps.size(), 5U);
+    for (const Step& step : result.steps) EXPECT_FALSE(step.has_run);
+    EXPECT_TRUE(shop.done.empty());
+}
+
+TEST(HumanInTheLoop, X5_with_nobody_there_the_agent_goes_on_with_what_needs_nobody) {
+    People people;
+    people.leave();
+    Shop shop;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    const RunResult result =
+        loop.execute(shop.agent(R"([{"call": [{"tool": "refund", "arguments": {}}]},
+                       {"when": "nobody can be asked", "call": [{"tool": "look", "arguments": {}}]},
+                       {"say": "I only looked."}])"),
+                     "Refund it");
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(shop.done, std::vector<std::string>{"look {}"});
+    EXPECT_EQ(result.steps[0].why, Why::unavailable);
+}
+
+TEST(HumanInTheLoop, G4_the_final_answer_is_held_where_policy_says_so_and_may_be_changed) {
+    People people({reject("say it kindly"),
+                   {.kind = DecisionKind::modify,
+                    .replacement = Json::object({{"text", "Dear customer, done."}})}});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.gates = {{.name = "final", .type = GateType::final_response}};
+    HumanInTheLoop loop(opened(options), {.must_approve_final = true});
+    Shop shop;
+    const RunResult result =
+        loop.execute(shop.agent(R"([{"say": "done"}, {"say": "done, dear"}])"), "Refund it");
+    EXPECT_TRUE(result.success) << result.output;
+    EXPECT_EQ(result.output, "Dear customer, done.");
+}
+
+TEST(Supervisor, A3_every_tool_call_of_a_worker_is_checked_and_delegating_is_free) {
+    People people({reject("no")});
+    Shop shop;
+    Agent worker{.name = "refunds",
+                 .tools = {shop.tool("refund"), shop.tool("notify")},
+                 .model = script(R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}}]},
+                                     {"call": [{"tool": "notify", "arguments": {}}]},
+                                     {"say": "The refund was rejected."}])")};
+    const Agent boss = make_supervisor(
+        {.name = "boss",
+         .model = script(
+             R"([{"call": [{"tool": "delegate_to_refunds", "arguments": {"task": "refund 1"}}]},
+                             {"when": "was rejected", "say": "Sorry."}])")},
+        {{worker, "does refunds"}});
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    const RunResult result = loop.execute(boss, "Refund order 1");
+    EXPECT_EQ(result.output, "Sorry.");
+    EXPECT_EQ(shop.done, std::vector<std::string>{"notify {}"});
+    ASSERT_EQ(people.asked().size(), 1U);
+    EXPECT_EQ(people.asked()[0].json["metadata"]["agent"].text(), "refunds");
+}
+
+TEST(HumanInput, Q11_the_agent_may_ask_for_what_it_does_not_know) {
+    People people({answer("blue")});
+    Holdpoint holdpoint = opened(refunds_held(people));
+    Agent agent{.tools = {human_input_tool(holdpoint)},
+                .model = script(R"([{"call": [{"tool": "request_human_input",
+                                               "arguments": {"question": "Which?", "type": "choice",
+                                                             "options": ["blue", "red"]}}]},
+                                    {"when": "blue", "say": "Blue it is."}])")};
+    HumanInTheLoop loop(holdpoint);
+    EXPECT_EQ(loop.execute(agent, "Paint it").output, "Blue it is.");
+    EXPECT_EQ(people.asked()[0].kind, Kind::input);
+}
+
+// Confirmation in the conversation.
+
+struct Pages {
+    std::vector<std::string> deleted;
+
+    Agent agent(std::string_view turns) {
+        Tool tool;
+        tool.name = "delete_page";
+        tool.schema = Json::object(
+            {{"type", "object"},
+             {"properties", Json::object({{"page", Json::object({{"type", "string"}})}})},
+             {"required", Json::texts({"page"})}});
+        tool.preview = [](const Json& arguments) -> Result<Json> {
+            return Json("delete " + arguments["page"].text_or("") + " with its 3 sections");
+        };
+        tool.run = [this](const Json& arguments, ToolContext&) -> Result<Json> {
+            deleted.push_back(arguments["page"].text_or(""));
+            return Json("deleted");
+        };
+        return {.tools = {tool}, .model = script(turns)};
+    }
+};
+
+constexpr std::string_view polite = R"([
+  {"call": [{"tool": "delete_page", "arguments": {"page": "about"}}]},
+  {"when": "requiresConfirmation", "say": "This deletes it with 3 sections. Sure?"},
+  {"call": [{"tool": "delete_page",
+             "arguments": {"page": "about", "confirmed": true, "confirmation_token": "{{token}}"}}]},
+  {"when": "deleted", "say": "Done."},
+  {"say": "I left it."}])";
+
+Holdpoint open_for_all(People& people) {
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.gates = {{.name = "none", .type = GateType::specific_tools, .tools = {"never"}}};
+    return opened(options);
+}
+
+TEST(Confirmed, Q12_only_after_a_persons_yes_does_the_second_call_run) {
+    People people;
+    Pages pages;
+    HumanInTheLoop loop(open_for_all(people));
+    const Agent agent = pages.agent(polite);
+    EXPECT_EQ(loop.execute(agent, "Delete the about page").output,
+              "This deletes it with 3 sections. Sure?");
+    EXPECT_TRUE(pages.deleted.empty());
+    EXPECT_EQ(loop.execute(agent, "Yes, go ahead!").output, "Done.");
+    EXPECT_EQ(pages.deleted, std::vector<std::string>{"about"});
+}
+
+TEST(Confirmed, Q12_anything_but_a_clear_yes_is_a_no) {
+    for (const char* words : {"no", "hm", "yes but not that one", "what would be lost?", "",
+                              "don't", "yes and no", "confirmation"}) {
+        People people;
+        Pages pages;
+        HumanInTheLoop loop(open_for_all(people));
+        const Agent agent = pages.agent(polite);
+        loop.execute(agent, "Delete the about page");
+        EXPECT_EQ(loop.execute(agent, words).output, "I left it.") << words;
+        EXPECT_TRUE(pages.deleted.empty()) << words;
+    }
+}
+
+TEST(Confirmed, Q12_the_flag_alone_and_forged_tokens_run_nothing) {
+    for (const char* arguments :
+         {R"({"page": "about", "confirmed": true})",
+          R"({"page": "about", "confirmed": true, "confirmation_token": "cnf_0000"})",
+          R"({"page": "about", "confirmed": true, "confirmation_token": ""})"}) {
+        People people;
+        Pages pages;
+        HumanInTheLoop loop(open_for_all(people));
+        const Agent agent =
+            pages.agent(std::string(R"([{"call": [{"tool": "delete_page", "arguments": )") +
+                        arguments + R"(}]}, {"say": "asked"},
+                                        {"call": [{"tool": "delete_page", "arguments": )" +
+                        arguments + R"(}]}, {"say": "again"}])");
+        loop.execute(agent, "yes");
+        loop.execute(agent, "yes");
+        EXPECT_TRUE(pages.deleted.empty()) << arguments;
+    }
+}
+
+TEST(Confirmed, Q12_a_token_is_good_for_its_action_once) {
+    ConfirmationDesk desk;
+    const Json about = Json::object({{"page", "about"}});
+    const Json other = Json::object({{"page", "home"}});
+    desk.ask("delete", about);
+    const std::optional<std::string> first = desk.hear("yes");
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(desk.redeem(*first, "delete", other));
+    EXPECT_FALSE(desk.redeem(*first, "delete", about));  // used up by the wrong try
+    desk.ask("delete", about);
+    const std::optional<std::string> second = desk.hear("ok");
+    EXPECT_TRUE(desk.redeem(*second, "delete", about));
+    EXPECT_FALSE(desk.redeem(*second, "delete", about));
+    desk.ask("delete", about);
+    const std::optional<std::string> third = desk.hear("yes");
+    EXPECT_FALSE(desk.hear("and now?"));
+    EXPECT_FALSE(desk.redeem(*third, "delete", about));  // a token is for the next turn only
+    desk.ask("delete", about);
+    desk.ask("delete", other);
+    EXPECT_FALSE(desk.hear("yes"));  // to which of them?
+}
+
+TEST(Confirmed, Q12_the_words_for_yes_and_no_are_understood) {
+    for (const char* yes : {"yes", "Y", "yeah", "OK", "okay.", "sure", "proceed", "go ahead",
+                            "Confirm", "do it!", "yes, please", "Yes. Go ahead, thanks"})
+        EXPECT_EQ(read_yes_or_no(yes), YesOrNo::yes) << yes;
+    for (const char* no : {"no", "N", "nope", "cancel", "STOP", "abort", "don't", "nevermind",
+                           "never mind", "no, stop"})
+        EXPECT_EQ(read_yes_or_no(no), YesOrNo::no) << no;
+    for (const char* unclear : {"", "   ", "maybe", "yes?", "okay but wait", "yes no", "ja",
+                                "yesterday", "please", "ок", "confirm deletion of everything"})
+        EXPECT_EQ(read_yes_or_no(unclear), YesOrNo::unclear) << unclear;
+}
+
+TEST(Confirmed, A8_the_prompt_teaches_the_workflow) {
+    struct Listener : Model {
+        std::string system;
+        Result<Turn> complete(const Prompt& prompt) override {
+            system = prompt.messages.front().text;
+            return Turn{{Role::assistant, "fine", {}, ""}, {}};
+        }
+    };
+    People people;
+    Pages pages;
+    Agent agent = pages.agent("[]");
+    const auto model = std::make_shared<Listener>();
+    agent.model = model;
+    HumanInTheLoop(open_for_all(people)).execute(agent, "hello");
+    for (const char* word :
+         {"delete_page", "requiresConfirmation", "confirmation_token", "means no"})
+        EXPECT_NE(model->system.find(word), std::string::npos) << word;
+}
+
+TEST(Schema, ArgumentsAreCheckedStrictly) {
+    const Json schema = *Json::parse(R"({"type": "object", "required": ["a"], "properties": {
+        "a": {"type": "integer", "minimum": 1, "maximum": 9}, "b": {"type": "array", "items": {"type": "string"}},
+        "c": {"enum": ["x", 2]}, "d": {"type": ["string", "null"], "maxLength": 3}}})");
+    const auto fits = [&](const char* text) { return !check_schema(schema, *Json::parse(text)); };
+    EXPECT_TRUE(fits(R"({"a": 1, "b": ["x"], "c": 2, "d": null})"));
+    for (const char* bad :
+         {R"({})", R"({"a": "1"})", R"({"a": 1.5})", R"({"a": 0})", R"({"a": 10})",
+          R"({"a": 1, "b": "x"})", R"({"a": 1, "b": [1]})", R"({"a": 1, "c": "y"})",
+          R"({"a": 1, "d": "long"})", R"({"a": 1, "e": 1})", R"([])"})
+        EXPECT_FALSE(fits(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace holdpoint::test
