@@ -195,7 +195,7 @@ test('U1 one of several was decided by somebody else: the rest counts, and it sa
   await page.getByRole('button', { name: 'Approve 3' }).click()
   await page.getByRole('button', { name: 'Yes, approve 3' }).click()
   await page.getByText(/not decided\. bob rejected this/).waitFor()
-  await page.getByText(/2 requests decided/).waitFor()
+  await page.getByText(/2 requests: approved; it takes effect in/).waitFor()
   await page.unroute('**/v1/decisions')
   assert.equal((await agent.read(made[1])).decision.by, 'bob')
 })
@@ -423,7 +423,7 @@ test('H6 what is opened from history is what is shown, whatever else waits', asy
 test('S5 statistics show what waits and how it ended', async () => {
   await agent.act('one', {})
   await page.goto(`${server.page_url}/stats`)
-  await page.getByText('waiting now').waitFor()
+  await page.getByText('waiting now', { exact: true }).waitFor()
   await page.getByRole('heading', { name: 'How it ended' }).waitFor()
 })
 

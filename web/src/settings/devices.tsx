@@ -68,7 +68,7 @@ export function Passkeys() {
           {is_busy ? <Spinner /> : 'Add a passkey'}
         </button>
       ) : (
-        <p className="m-0 text-[0.875rem] text-faint">This page cannot use passkeys here: they need https, or the name localhost.</p>
+        <p className="m-0 text-[0.875rem] text-faint">Passkeys belong to a name: open this page under the server’s name with https, or as localhost.</p>
       )}
     </>
   )

@@ -8,7 +8,7 @@ import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
 import { accept, setDeciding, useInbox } from './inbox'
 import { tell } from './notices'
-import { holdFor, offerUndo, refusesToHold } from './undo'
+import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
 
 /** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
 export function whoDecided(request: Request): string {
@@ -105,7 +105,9 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
   } finally {
     setDeciding(ids, null)
   }
-  if (result.done && !offerUndo(plural(result.done, 'request'), 'approve', standings)) tell(`${plural(result.done, 'request')} decided · ${left()}`, { tone: 'good' })
+  const held = standings.filter((request) => heldByMe(request)).length
+  if (held) offerUndo(plural(held, 'request'), 'approve', standings)
+  if (result.done > held) tell(`${plural(result.done - held, 'request')} decided · ${left()}`, { tone: 'good' })
   for (const { request, why } of result.failed.slice(0, 3))
     tell(`${short(subjectOf(request))}: not decided. ${why}.`, { tone: 'bad', request: request.id })
   return result

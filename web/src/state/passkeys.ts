@@ -5,7 +5,7 @@ import { fromBase64Url, toBase64Url } from '../model/base64url'
 import type { Assertion, DecisionCall, Passkey, PasskeyGetOptions, Request } from '../wire'
 
 /** Passkeys need a name of the server, not an address of numbers, and a safe connection. */
-export const canUsePasskeys = (): boolean => window.isSecureContext && 'PublicKeyCredential' in window
+export const canUsePasskeys = (): boolean => window.isSecureContext && 'PublicKeyCredential' in window && !/^(?:[\d.]+|\[.*\])$/.test(location.hostname)
 
 type Described = { type: 'public-key'; id: string; transports: string[] }
 
