@@ -2,8 +2,9 @@
 // is cut off; a phone held in one hand reaches the decision.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { axe_source, closeBrowser, devices, eventually, open, rowOf, Server, show } from './harness.mjs'
+import { closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
+import { check, phone, variants } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -17,27 +18,7 @@ after(async () => {
   await server.stop()
 })
 
-// The theme is nothing but colours: what does not depend on them is looked at once.
-const themes = [['light', {}], ['dark', { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }]]
-
-/** Fails if axe finds something in what is shown now, in either theme. */
-async function check(page, where) {
-  if (!(await page.evaluate(() => 'axe' in globalThis))) {
-    await page.addScriptTag({ content: axe_source })
-    // Colours on their way from one theme to the other are neither.
-    await page.addStyleTag({ content: '* { transition: none !important }' })
-  }
-  for (const [theme, rules] of themes) {
-    await page.emulateMedia({ colorScheme: theme })
-    const found = await page.evaluate((wanted) => globalThis.axe.run(document, { resultTypes: ['violations'], ...wanted }), rules)
-    const told = found.violations.map((violation) => `${violation.id}: ${violation.help}\n    ${violation.nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('\n    ')}`)
-    assert.deepEqual(told, [], `${where}, ${theme}`)
-  }
-}
-
-const phone = { ...devices['iPhone 13'], defaultBrowserType: undefined }
-// axe is injected into the page, which its policy forbids to everybody else.
-for (const [name, options] of [['desk', { bypassCSP: true }], ['phone', { ...phone, bypassCSP: true }]]) {
+for (const [name, options] of variants) {
   const is_phone = name === 'phone'
   test(`H6 axe finds nothing: inbox and decisions, ${name}`, async () => {
     const page = await open(server, 'ann', options)
@@ -152,10 +133,24 @@ test('H6 a phone selects several and decides them together', async () => {
   await page.context().close()
 })
 
+test('U1 H6 a phone vetoes one of several alike and approves the rest', async () => {
+  const page = await open(server, 'ann', phone)
+  await prefer(page, { hold: 'off' })
+  const some = await Promise.all(['a', 'b', 'c', 'd'].map((to) => billing.act('remind', { to })))
+  await page.locator('[id^="row-group"]', { hasText: 'remind' }).tap()
+  await page.waitForTimeout(450)
+  await page.getByRole('button', { name: 'Veto row 2' }).tap()
+  await page.getByRole('button', { name: 'Approve 3, reject 1' }).tap()
+  await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).tap()
+  const outcomes = async () => (await Promise.all(some.map((request) => billing.read(request)))).map((one) => one.outcome).sort()
+  await eventually('three are approved and one is rejected', async () => (await outcomes()).join() === 'approved,approved,approved,rejected')
+  await page.context().close()
+})
+
 for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['320 pixels', { width: 320, height: 640 }]]) {
   test(`H6 nothing is cut off at ${what}`, async () => {
     const page = await open(server, 'admin', { viewport })
-    for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.question.id}`, 'history', 'stats', 'people', 'settings']) {
+    for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.question.id}`, 'chat', 'history', 'grants', 'policy', 'stats', 'audit', 'people', 'settings']) {
       await page.goto(`${server.page_url}/${path}`)
       await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
       await page.waitForTimeout(250)

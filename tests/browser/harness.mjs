@@ -106,6 +106,14 @@ export class Server {
   }
 }
 
+/** Its page stands under a name: passkeys belong to one, and numbers are none. */
+export class NamedServer extends Server {
+  run() {
+    this.page_url = `http://localhost:${this.page_port}`
+    return super.run()
+  }
+}
+
 /** Speaks to the server with a key. */
 export class Client {
   constructor(url, key, name = 'admin') {
@@ -182,6 +190,13 @@ export async function prefer(page, settings) {
   await page.evaluate((wanted) => localStorage.setItem('holdpoint.settings', JSON.stringify(wanted)), settings)
   await page.reload()
   await page.getByText('Live', { exact: true }).waitFor()
+}
+
+/** Ends whatever waits; the page, opened anew, is empty. */
+export async function startEmpty(server, page, person) {
+  for (const request of (await person.get('/v1/requests?state=pending&limit=100')).requests) await person.decide(request, 'reject')
+  await page.goto(server.page_url)
+  await page.getByText('Nothing needs you').waitFor()
 }
 
 /** Fails if the page broke its policy or threw so far. */

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertClean, Client, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
-import { all, hidden, markup, odd } from './hostile_strings.mjs'
+import { all, hidden, line, markup, odd, prose } from './hostile_strings.mjs'
+import { wrongsOn } from './looks.mjs'
 
 let server, agent, ann, page
 const foreign = []
@@ -23,40 +24,13 @@ after(async () => {
 
 /** Looks at the whole page as a person's eye and a browser's parser would. */
 async function inspect(where, window = page) {
-  const found = await window.evaluate(() => {
-    const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f]/u
-    const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
-    const wrong = []
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (node instanceof Text) {
-        if (invisible.test(node.data.replace(emoji, ''))) wrong.push(`hidden character in the text ${JSON.stringify(node.data.slice(0, 80))}`)
-        continue
-      }
-      if (/^(SCRIPT|IFRAME|IMG|OBJECT|EMBED|LINK|STYLE|BASE|META|VIDEO|AUDIO|TEMPLATE|MARQUEE|FRAME|SOURCE|PICTURE|PLAINTEXT)$/i.test(node.tagName) && node.tagName !== 'SCRIPT') wrong.push(`an element <${node.tagName}>`)
-      if (node.tagName === 'SCRIPT' && node.closest('#root')) wrong.push('a script inside the page')
-      if (node.tagName === 'FORM' && (node.hasAttribute('action') || !node.closest('main'))) wrong.push('a form that is not ours')
-      for (const attribute of node.attributes) {
-        if (/^on/i.test(attribute.name)) wrong.push(`a handler ${attribute.name}`)
-        if (/^(href|src|action|formaction)$/i.test(attribute.name) && !/^[/#]/.test(attribute.value)) wrong.push(`${attribute.name}=${attribute.value}`)
-        if (!/^(value|id|href|aria-activedescendant)$/.test(attribute.name) && invisible.test(attribute.value.replace(emoji, ''))) wrong.push(`hidden character in ${attribute.name}`)
-      }
-    }
-    if (globalThis.pwned) wrong.push('a script ran')
-    if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`)
-    const bar = document.querySelector('article footer')?.getBoundingClientRect()
-    if (bar && (bar.bottom > innerHeight + 1 || bar.right > innerWidth + 1 || bar.height > innerHeight * 0.6)) wrong.push('the decision bar left the window')
-    return wrong
-  })
-  assert.deepEqual(found, [], where)
+  assert.deepEqual(await wrongsOn(window), [], where)
   assert.deepEqual(foreign, [], `${where}: fetched from elsewhere`)
   await assertClean(window)
 }
 
 const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
 const named = (list) => Object.fromEntries(list.map((text, i) => [`v${i}`, text]))
-const line = (text) => [...text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')].slice(0, 45).join('') || 'x'
-const prose = (text) => text || 'x'
 
 /** By the address, without loading the page again: the name of a row may itself be anything. */
 async function visit(request) {

@@ -54,3 +54,8 @@ export const odd = [
   ...Array.from({ length: 32 }, (_, i) => code(0x2f800 + i * 7)), ...Array.from({ length: 32 }, (_, i) => `${code(0x1f300 + i * 5)} ${code(0x0300 + i)}`), ...Array.from({ length: 40 }, (_, i) => `q${code(0x200b + (i % 5)).repeat(1 + i)}z`),
 ]
 export const all = [...markup, ...hidden.map((one) => one.text), ...odd]
+
+/** As a name of one line. */
+export const line = (text) => [...text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')].slice(0, 45).join('') || 'x'
+/** As text that may not be empty. */
+export const prose = (text) => text || 'x'

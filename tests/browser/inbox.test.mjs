@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, pause, rowOf, Server, show } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, pause, rowOf, Server, show, startEmpty } from './harness.mjs'
 
 let server, agent, ann, bob, page
 before(async () => {
@@ -13,12 +13,7 @@ before(async () => {
   bob = await server.person('bob')
   page = await open(server, 'ann')
 })
-beforeEach(async () => {
-  const { requests } = await ann.get('/v1/requests?state=pending&limit=100')
-  for (const request of requests) await bob.decide(request, 'reject')
-  await page.goto(server.page_url)
-  await page.getByText('Nothing needs you').waitFor()
-})
+beforeEach(() => startEmpty(server, page, bob))
 afterEach(() => assertClean(page))
 after(async () => {
   await closeBrowser()
@@ -200,7 +195,7 @@ test('U1 one of several was decided by somebody else: the rest counts, and it sa
   await page.getByRole('button', { name: 'Approve 3' }).click()
   await page.getByRole('button', { name: 'Yes, approve 3' }).click()
   await page.getByText(/not decided\. bob rejected this/).waitFor()
-  await page.getByText(/2 requests decided/).waitFor()
+  await page.getByText(/2 requests: approved; it takes effect in/).waitFor()
   await page.unroute('**/v1/decisions')
   assert.equal((await agent.read(made[1])).decision.by, 'bob')
 })
@@ -428,7 +423,7 @@ test('H6 what is opened from history is what is shown, whatever else waits', asy
 test('S5 statistics show what waits and how it ended', async () => {
   await agent.act('one', {})
   await page.goto(`${server.page_url}/stats`)
-  await page.getByText('waiting now').waitFor()
+  await page.getByText('waiting now', { exact: true }).waitFor()
   await page.getByRole('heading', { name: 'How it ended' }).waitFor()
 })
 

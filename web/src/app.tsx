@@ -7,19 +7,23 @@ import { startInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
-import { ChartIcon, GearIcon, HistoryIcon, InboxIcon, Mark, PeopleIcon, PlugIcon } from './ui/icons'
+import { BookIcon, ChartIcon, ChatIcon, GearIcon, HistoryIcon, InboxIcon, KeyIcon, ListIcon, Mark, MoreIcon, PeopleIcon, PlugIcon } from './ui/icons'
 import { Dialog, Spinner } from './ui/parts'
 import { Notices } from './ui/notices'
 
 const HistoryScreen = lazy(() => import('./history/history_screen'))
+const ChatScreen = lazy(() => import('./chat/chat_screen'))
+const PolicyScreen = lazy(() => import('./policy/policy_screen'))
+const GrantsScreen = lazy(() => import('./grants/grants_screen'))
+const AuditScreen = lazy(() => import('./audit/audit_screen'))
 const StatsScreen = lazy(() => import('./stats/stats_screen'))
 const PeopleScreen = lazy(() => import('./people/people_screen'))
 const SettingsScreen = lazy(() => import('./settings/settings_screen'))
 
 const keys: [string, string][] = [
   ['j k', 'next, previous'], ['g G', 'first, last'], ['o', 'open'], ['/', 'search'], ['space', 'select'], ['⇧A', 'decide the selected or the group'],
-  ['a', 'approve'], ['r', 'reject'], ['m', 'modify'], ['v', 'answer'], ['d', 'defer'], ['e', 'escalate'], ['x', 'abort the run'], ['+', 'five more minutes'],
-  ['1 – 4', 'a prepared reason'], ['Esc', 'back'], ['?', 'these keys'],
+  ['a', 'approve'], ['s', 'approve, and similar for a while'], ['r', 'reject'], ['m', 'modify'], ['v', 'answer'], ['d', 'defer'], ['e', 'escalate'], ['x', 'abort the run'], ['n', 'not now: put it off'], ['+', 'five more minutes'],
+  ['z', 'take the last decision back'], ['1 – 4', 'a prepared reason'], ['Esc', 'back'], ['?', 'these keys'],
 ]
 
 function KeyHelp({ onClose }: { onClose: () => void }) {
@@ -40,15 +44,21 @@ function KeyHelp({ onClose }: { onClose: () => void }) {
   )
 }
 
-type Place = { path: string; name: string; icon: ComponentType; is_for_admins?: boolean }
+type Place = { path: string; name: string; icon: ComponentType; screen: ComponentType | null; is_for_admins?: boolean }
 
 const places: Place[] = [
-  { path: '/', name: 'Inbox', icon: InboxIcon },
-  { path: '/history', name: 'History', icon: HistoryIcon },
-  { path: '/stats', name: 'Statistics', icon: ChartIcon },
-  { path: '/people', name: 'People', icon: PeopleIcon, is_for_admins: true },
-  { path: '/settings', name: 'Settings', icon: GearIcon },
+  { path: '/', name: 'Inbox', icon: InboxIcon, screen: null },
+  { path: '/chat', name: 'Chat', icon: ChatIcon, screen: ChatScreen },
+  { path: '/history', name: 'History', icon: HistoryIcon, screen: HistoryScreen },
+  { path: '/grants', name: 'Grants', icon: KeyIcon, screen: GrantsScreen },
+  { path: '/policy', name: 'Policy', icon: BookIcon, screen: PolicyScreen },
+  { path: '/stats', name: 'Statistics', icon: ChartIcon, screen: StatsScreen },
+  { path: '/audit', name: 'Audit', icon: ListIcon, screen: AuditScreen },
+  { path: '/people', name: 'People', icon: PeopleIcon, screen: PeopleScreen, is_for_admins: true },
+  { path: '/settings', name: 'Settings', icon: GearIcon, screen: SettingsScreen },
 ]
+/** A thumb reaches so many tabs; the others stand behind the last one. */
+const tabs_max = 4
 
 function Connection() {
   const connection = useInbox((inbox) => inbox.connection)
@@ -61,11 +71,64 @@ function Connection() {
   )
 }
 
+type LinkProps = { place: Place; is_here: boolean; waiting: number }
+
+function Badge({ waiting, className = '' }: { waiting: number; className?: string }) {
+  return waiting > 0 ? <span className={`tabular rounded-full bg-ink px-1.5 text-[0.6875rem] font-semibold leading-[1.125rem] text-sheet ${className}`}>{waiting > 999 ? '999+' : waiting}</span> : null
+}
+
+function HeadLink({ place, is_here, waiting }: LinkProps) {
+  return (
+    <Link
+      href={place.path}
+      aria-current={is_here ? 'page' : undefined}
+      className={`relative flex h-full items-center gap-2 px-2.5 text-[0.9375rem] lg:px-3 ${is_here ? 'font-semibold text-ink after:absolute after:inset-x-3 after:bottom-0 after:h-[3px] after:rounded-t after:bg-accent' : 'text-soft hover:text-ink'}`}
+    >
+      {place.name}
+      {place.path === '/' && <Badge waiting={waiting} />}
+    </Link>
+  )
+}
+
+const tab = (is_here: boolean) => `relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 text-[0.6875rem] ${is_here ? 'font-semibold text-ink' : 'text-faint'}`
+
+function TabLink({ place, is_here, waiting }: LinkProps) {
+  const Icon = place.icon
+  return (
+    <Link href={place.path} aria-current={is_here ? 'page' : undefined} className={tab(is_here)}>
+      <Icon />
+      {place.name}
+      {place.path === '/' && <Badge waiting={waiting} className="absolute left-1/2 top-1 ml-2" />}
+    </Link>
+  )
+}
+
+/** The other screens, on a phone. */
+function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place; onClose: () => void }) {
+  return (
+    <Dialog title="More" is_low onClose={onClose}>
+      <ul className="m-0 list-none p-0">
+        {screens.map((place) => {
+          const Icon = place.icon
+          return (
+            <li key={place.path} className="border-t border-line first:border-0">
+              <Link href={place.path} aria-current={place === here ? 'page' : undefined} className="flex min-h-12 items-center gap-3" onClick={onClose}>
+                <Icon /> {place.name}
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </Dialog>
+  )
+}
+
 function Shell() {
   const me = useMe()
   const [path] = useLocation()
   const [, request] = useRoute('/r/:id')
   const [shows_keys, showKeys] = useState(false)
+  const [shows_more, showMore] = useState(false)
   const waiting = useInbox((inbox) => {
     let count = 0
     for (const one of inbox.requests.values()) if (one.state === 'pending') ++count
@@ -73,46 +136,28 @@ function Shell() {
   })
   useEffect(startInbox, [me.id])
   useKeys({ '?': () => showKeys(true) })
-  const is_inbox = path === '/' || path.startsWith('/r/') || path === '/sign-in'
   const mine = places.filter((place) => !place.is_for_admins || me.role === 'admin')
-  const link = (place: Place, is_tab: boolean) => {
-    const is_here = place.path === '/' ? is_inbox : path.startsWith(place.path)
-    const Icon = place.icon
-    return (
-      <Link
-        key={place.path}
-        href={place.path}
-        aria-current={is_here ? 'page' : undefined}
-        className={
-          is_tab
-            ? `relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 text-[0.6875rem] ${is_here ? 'font-semibold text-ink' : 'text-faint'}`
-            : `relative flex h-full items-center gap-2 px-3 text-[0.9375rem] ${is_here ? 'font-semibold text-ink after:absolute after:inset-x-3 after:bottom-0 after:h-[3px] after:rounded-t after:bg-accent' : 'text-soft hover:text-ink'}`
-        }
-      >
-        {is_tab && <Icon />}
-        {place.name}
-        {place.path === '/' && waiting > 0 && (
-          <span className={`tabular rounded-full bg-ink px-1.5 text-[0.6875rem] font-semibold leading-[1.125rem] text-sheet ${is_tab ? 'absolute left-1/2 top-1 ml-2' : ''}`}>{waiting > 999 ? '999+' : waiting}</span>
-        )}
-      </Link>
-    )
-  }
+  const here = mine.find((place) => place.path !== '/' && (path === place.path || path.startsWith(`${place.path}/`))) ?? mine[0]!
+  const Screen = here.screen
+  const tabs = mine.slice(0, tabs_max)
   return (
     <div className="flex h-full flex-col">
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-sheet focus:p-3">
         To the content
       </a>
       <header className={`${request ? 'hidden md:flex' : 'flex'} h-13 shrink-0 items-center gap-2 border-b border-line bg-sheet px-4`}>
-        <Link href="/" aria-label="Holdpoint, to the inbox" className="mr-3 flex items-center gap-2.5 text-accent">
+        <Link href="/" aria-label="Holdpoint, to the inbox" className="mr-1 flex items-center gap-2.5 text-accent lg:mr-3">
           <Mark />
-          <span className="text-[1.0625rem] font-semibold tracking-tight text-ink">Holdpoint</span>
+          <span className="text-[1.0625rem] font-semibold tracking-tight text-ink md:hidden xl:inline">Holdpoint</span>
         </Link>
-        <nav aria-label="Screens" className="hidden h-full md:flex">
-          {mine.map((place) => link(place, false))}
+        <nav aria-label="Screens" className="hidden h-full min-w-0 overflow-x-auto md:flex">
+          {mine.map((place) => (
+            <HeadLink key={place.path} place={place} is_here={place === here} waiting={waiting} />
+          ))}
         </nav>
-        <div className="ml-auto flex items-center gap-4">
+        <div className="ml-auto flex shrink-0 items-center gap-4">
           <Connection />
-          <span className="hidden text-[0.875rem] text-soft md:block">
+          <span className="hidden max-w-48 truncate text-[0.875rem] text-soft lg:block">
             {visibleText(me.name)} <span className="text-faint">· {me.role}</span>
           </span>
           <button type="button" className="btn btn-quiet hidden px-2 text-faint lg:inline-flex" aria-label="Keys" onClick={() => showKeys(true)}>
@@ -121,11 +166,18 @@ function Shell() {
         </div>
       </header>
       <Suspense fallback={<main id="main" className="m-auto"><Spinner /></main>}>
-        {path.startsWith('/history') ? <HistoryScreen /> : path.startsWith('/stats') ? <StatsScreen /> : path.startsWith('/people') ? <PeopleScreen /> : path.startsWith('/settings') ? <SettingsScreen /> : <InboxScreen id={request?.id ?? null} />}
+        {Screen ? <Screen /> : <InboxScreen id={request?.id ?? null} />}
       </Suspense>
       <nav aria-label="Screens" className={`${request ? 'hidden' : 'flex'} shrink-0 border-t border-line bg-sheet pb-[env(safe-area-inset-bottom)] md:hidden`}>
-        {mine.map((place) => link(place, true))}
+        {tabs.map((place) => (
+          <TabLink key={place.path} place={place} is_here={place === here} waiting={waiting} />
+        ))}
+        <button type="button" className={tab(!tabs.includes(here))} aria-haspopup="dialog" onClick={() => showMore(true)}>
+          <MoreIcon />
+          More
+        </button>
       </nav>
+      {shows_more && <MoreScreens screens={mine.slice(tabs_max)} here={here} onClose={() => showMore(false)} />}
       {shows_keys && <KeyHelp onClose={() => showKeys(false)} />}
       <Notices />
     </div>

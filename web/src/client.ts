@@ -1,7 +1,8 @@
 // The one file that speaks HTTP. Cookie callers prove with the CSRF token that a call comes from this page.
 import { ServerError, Unreachable } from './errors'
+import { SseReader } from './model/sse'
 import { noteServerDate } from './model/time'
-import type { DecisionCall, DecisionOfMany, DecisionResults, Json, Key, Link, Me, NewKey, Request, RequestList, Role, Session, Stats, Timeline, User } from './wire'
+import type { Assertion, Backtest, DecisionCall, DecisionOfMany, DecisionResults, Event, Explanation, Grant, Grants, Json, JsonObject, Key, Link, Me, NewKey, Passkey, PasskeyCreateOptions, PasskeyGetOptions, PasskeyList, Policy, PolicyVersion, PolicyVersions, PushKey, PushSubscription, PushSubscriptionList, Request, RequestList, Role, Session, SessionEntry, SessionList, Stats, Suggestions, Timeline, User, Viewers } from './wire'
 
 let csrf = ''
 let onSignedOut: () => void = () => {}
@@ -11,10 +12,10 @@ export function whenSignedOut(then: () => void): void {
   onSignedOut = then
 }
 
-type Call = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined }
+type Call = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined; outlives_page?: boolean }
 
-async function send<T>(path: string, { method = 'GET', body, headers = {}, signal }: Call = {}): Promise<T> {
-  const init: RequestInit = { method, headers: { ...headers }, signal: signal ?? null, credentials: 'same-origin' }
+async function send<T>(path: string, { method = 'GET', body, headers = {}, signal, outlives_page = false }: Call = {}): Promise<T> {
+  const init: RequestInit = { method, headers: { ...headers }, signal: signal ?? null, credentials: 'same-origin', keepalive: outlives_page }
   const all = init.headers as Record<string, string>
   if (method !== 'GET') all['X-Holdpoint-CSRF'] = csrf
   if (body !== undefined) {
@@ -64,21 +65,92 @@ const keep = (session: Session): Session => {
 
 export type ListQuery = Partial<Record<'state' | 'outcome' | 'risk' | 'kind' | 'agent' | 'tool' | 'user' | 'session' | 'thread' | 'since' | 'until' | 'cursor' | 'limit', string>>
 
+/** How long the stream of past events may be silent before they are all here. */
+const silence_ms = 900
+
+/**
+ * Past events after `after`, oldest first. The stream has no end, so it is left when it falls silent, at `until`, or when
+ * `take` has enough and says false.
+ */
+async function pastEvents(query: ListQuery, after: number, until: number, take: (event: Event) => boolean, signal: AbortSignal): Promise<void> {
+  const own = new AbortController()
+  const stop = () => own.abort()
+  signal.addEventListener('abort', stop)
+  let timer = setTimeout(stop, 8000)
+  try {
+    const answer = await fetch(`/v1/events?${new URLSearchParams({ ...query, last_event_id: String(after) })}`, { signal: own.signal, credentials: 'same-origin' })
+    if (!answer.ok || !answer.body) {
+      const failure = ((await answer.json()) as { error?: ConstructorParameters<typeof ServerError>[1] }).error
+      throw failure ? new ServerError(answer.status, failure) : new Unreachable()
+    }
+    const pieces = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+    const reader = new SseReader()
+    for (;;) {
+      clearTimeout(timer)
+      timer = setTimeout(stop, silence_ms)
+      const { done, value } = await pieces.read()
+      if (done) return
+      for (const data of reader.push(value)) {
+        const event = JSON.parse(data) as Event
+        if (event.seq === undefined) continue
+        if (event.seq > until || !take(event)) return stop()
+      }
+    }
+  } catch (error) {
+    if (signal.aborted || error instanceof ServerError) throw error
+    if (!own.signal.aborted) throw new Unreachable()
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+    own.abort()
+  }
+}
+
 export const client = {
   session: () => send<Session>('/v1/session').then(keep),
-  signIn: (body: { name: string; password: string } | { link: string }) => post<Session>('/v1/session', body).then(keep),
+  signIn: (body: { name: string; password: string } | { link: string } | { passkey: Assertion }) => post<Session>('/v1/session', body).then(keep),
   signOut: () => send<Record<string, never>>('/v1/session', { method: 'DELETE' }),
   me: () => send<Me>('/v1/me'),
+  signInOptions: () => post<PasskeyGetOptions>('/v1/session/options'),
+  sessions: (user?: string) => send<SessionList>(`/v1/sessions${user === undefined ? '' : `?${new URLSearchParams({ user })}`}`).then((answer) => answer.sessions),
+  revokeSession: (id: string) => post<SessionEntry>(`/v1/sessions/${encodeURIComponent(id)}/revoke`),
+  passkeys: () => send<PasskeyList>('/v1/passkeys').then((answer) => answer.passkeys),
+  passkeyOptions: () => post<PasskeyCreateOptions>('/v1/passkeys/options'),
+  addPasskey: (name: string, credential: unknown) => post<Passkey>('/v1/passkeys', { name, credential }),
+  renamePasskey: (id: string, name: string) => send<Passkey>(`/v1/passkeys/${encodeURIComponent(id)}`, { method: 'PUT', body: { name } }),
+  removePasskey: (id: string) => send<Record<string, never>>(`/v1/passkeys/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  pushKey: () => send<PushKey>('/v1/push/key').then((answer) => answer.key),
+  pushSubscriptions: () => send<PushSubscriptionList>('/v1/push/subscriptions').then((answer) => answer.subscriptions),
+  addPushSubscription: (name: string, subscription: unknown) => post<PushSubscription>('/v1/push/subscriptions', { name, subscription }),
+  removePushSubscription: (id: string) => send<Record<string, never>>(`/v1/push/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' }),
 
   list: (query: ListQuery, signal?: AbortSignal) => send<RequestList>(`/v1/requests?${new URLSearchParams(query)}`, { signal }),
   request: (id: string) => send<Request>(`/v1/requests/${encodeURIComponent(id)}`),
   timeline: (id: string) => send<Timeline>(`/v1/requests/${encodeURIComponent(id)}/events`),
+  pastEvents,
   decide: (id: string, call: DecisionCall) => {
     const key = crypto.randomUUID()
     return insist(() => post<Request>(`/v1/requests/${encodeURIComponent(id)}/decision`, call, { 'Idempotency-Key': key }))
   },
   decideMany: (decisions: DecisionOfMany[]) => post<DecisionResults>('/v1/decisions', { decisions }),
+  undo: (id: string) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/undo`),
+  challenge: (id: string, call: DecisionCall) => post<PasskeyGetOptions>(`/v1/requests/${encodeURIComponent(id)}/challenge`, call),
+  presence: (id: string, looking: boolean) => send<Viewers>(`/v1/requests/${encodeURIComponent(id)}/presence`, { method: 'POST', body: { looking }, outlives_page: !looking }),
+  snooze: (id: string, until: string | null) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/snooze`, { until }),
   extend: (id: string, seconds: number) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/extend`, { seconds }),
+
+  grants: (query: Partial<Record<'state' | 'agent' | 'tool' | 'limit', string>> = {}) => send<Grants>(`/v1/grants?${new URLSearchParams(query)}`).then((answer) => answer.grants),
+  grant: (id: string) => send<Grant>(`/v1/grants/${encodeURIComponent(id)}`),
+  revokeGrant: (id: string) => post<Grant>(`/v1/grants/${encodeURIComponent(id)}/revoke`),
+
+  policy: () => send<Policy>('/v1/policy'),
+  policyVersions: () => send<PolicyVersions>('/v1/policy/versions').then((answer) => answer.versions),
+  policyVersion: (version: string) => send<PolicyVersion>(`/v1/policy/versions/${encodeURIComponent(version)}`),
+  putPolicy: (text: string, acknowledge: string[]) => send<Policy>('/v1/policy', { method: 'PUT', body: { text, ...(acknowledge.length ? { acknowledge } : {}) } }),
+  reloadPolicy: () => post<Policy>('/v1/policy/reload'),
+  explain: (call: JsonObject, text?: string) => post<Explanation>('/v1/policy/explain', { call, ...(text === undefined ? {} : { text }) }),
+  backtest: (text: string | null, since_s: number | null) => post<Backtest>('/v1/policy/backtest', { ...(text === null ? {} : { text }), ...(since_s === null ? {} : { since_s }) }),
+  suggest: (since_s: number | null) => post<Suggestions>('/v1/policy/suggest', since_s === null ? {} : { since_s }),
 
   stats: () => send<Stats>('/v1/stats'),
   users: () => send<{ users: User[] }>('/v1/users').then((answer) => answer.users),

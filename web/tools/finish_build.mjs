@@ -69,6 +69,24 @@ gatherLicences()
 checkPage()
 checkWeight(manifest)
 
+/** The service worker knows the files of this build that a page needs to open without a connection. */
+function writeServiceWorker() {
+  const hashed = filesIn(join(dist, 'assets')).map((file) => `/${relative(dist, file).replaceAll('\\', '/')}`)
+  const entry = manifest['index.html']
+  const needed = (key, seen = new Set()) => {
+    if (seen.has(key)) return seen
+    seen.add(key)
+    for (const next of manifest[key].imports ?? []) needed(next, seen)
+    return seen
+  }
+  const scripts = [...needed('index.html')].map((key) => `/${manifest[key].file}`)
+  const shell = ['/', ...scripts, ...(entry.css ?? []).map((file) => `/${file}`), ...hashed.filter((path) => path.endsWith('.woff2')), '/icon.svg']
+  const version = createHash('sha256').update(readFileSync(join(dist, 'index.html'))).update(hashed.sort().join()).digest('hex').slice(0, 16)
+  const source = readFileSync(join(root, 'sw/sw.js'), 'utf8')
+  writeFileSync(join(dist, 'sw.js'), source.replace('__VERSION__', version).replace("['__SHELL__']", JSON.stringify(shell.sort())))
+}
+writeServiceWorker()
+
 /** What a browser gets if it understands it: made once here, so that the server never compresses. */
 function compress(file) {
   const bytes = readFileSync(file)
@@ -102,7 +120,7 @@ writeFileSync(
   JSON.stringify(
     {
       // These addresses all answer with index.html.
-      pages: ['/', '/sign-in', '/r/{id}', '/history', '/stats', '/people', '/settings'],
+      pages: ['/', '/sign-in', '/r/{id}', '/chat', '/history', '/grants', '/policy', '/stats', '/audit', '/people', '/settings'],
       headers: JSON.parse(readFileSync(join(root, 'headers.json'), 'utf8')),
       files,
     },

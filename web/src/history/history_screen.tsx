@@ -1,11 +1,12 @@
 // Everything that was ever asked, newest first, with filters in the address.
 import { useState } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { Link } from 'wouter'
 import { client, type ListQuery } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { formatMoment, formatSpan } from '../model/time'
 import { kinds, kindWord, outcomes, outcomeWord, risks } from '../model/words'
+import { Labelled, PickFilter, useFilters } from '../ui/filters'
 import { RiskBars } from '../ui/icons'
 import { useLoad } from '../state/load'
 import { tell } from '../state/notices'
@@ -51,8 +52,8 @@ function Row({ request }: { request: Request }) {
 }
 
 export default function HistoryScreen() {
-  const search = useSearch()
-  const [, navigate] = useLocation()
+  const filters = useFilters('/history')
+  const { search, given, put } = filters
   const query = readQuery(search)
   const [shows_filters, showFilters] = useState(search !== '')
   const { data: newest, error, is_loading } = useLoad(`history ${search}`, () => client.list({ ...query, limit: '50' }))
@@ -73,37 +74,11 @@ export default function HistoryScreen() {
       setReading(false)
     }
   }
-  const put = (name: string, value: string) => {
-    const next = new URLSearchParams(search)
-    if (value) next.set(name, value)
-    else next.delete(name)
-    const text = next.toString()
-    navigate(text ? `/history?${text}` : '/history', { replace: true })
-  }
-  const given = new URLSearchParams(search)
   const requests = [...(newest?.requests ?? []), ...(rest?.requests ?? [])]
-  const pick = (name: string, label: string, options: [string, string][]) => (
-    <div>
-      <label htmlFor={`by-${name}`} className="label mb-1 block">
-        {label}
-      </label>
-      <select id={`by-${name}`} className="field" value={given.get(name) ?? ''} onChange={(event) => put(name, event.target.value)}>
-        <option value="">any</option>
-        {options.map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
   const type = (name: string, label: string, kind: 'text' | 'date' = 'text') => (
-    <div>
-      <label htmlFor={`by-${name}`} className="label mb-1 block">
-        {label}
-      </label>
+    <Labelled name={name} label={label}>
       <input id={`by-${name}`} type={kind} className="field" value={given.get(name) ?? ''} onChange={(event) => put(name, event.target.value)} />
-    </div>
+    </Labelled>
   )
   return (
     <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
@@ -113,9 +88,9 @@ export default function HistoryScreen() {
           Filters
         </button>
         <div role="search" className={`mb-5 grid-cols-2 gap-3 sm:grid-cols-3 md:grid lg:grid-cols-[repeat(7,1fr)_9.5rem_9.5rem] ${shows_filters ? 'grid' : 'hidden'}`}>
-          {pick('outcome', 'Outcome', outcomes.map((outcome) => [outcome, outcomeWord[outcome]]))}
-          {pick('risk', 'Risk', risks.map((risk) => [risk, risk]))}
-          {pick('kind', 'Kind', kinds.map((kind) => [kind, kindWord[kind]]))}
+          <PickFilter filters={filters} name="outcome" label="Outcome" options={outcomes.map((outcome) => [outcome, outcomeWord[outcome]])} />
+          <PickFilter filters={filters} name="risk" label="Risk" options={risks.map((risk) => [risk, risk])} />
+          <PickFilter filters={filters} name="kind" label="Kind" options={kinds.map((kind) => [kind, kindWord[kind]])} />
           {type('agent', 'Agent')}
           {type('tool', 'Tool')}
           {type('user', 'User')}

@@ -2,7 +2,7 @@
 import { Link } from 'wouter'
 import { client } from '../client'
 import { visibleText } from '../model/marked_text'
-import { titleOf } from '../model/words'
+import { plural, titleOf } from '../model/words'
 import { useInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { Mark } from '../ui/icons'
@@ -33,7 +33,7 @@ function FirstSteps() {
   )
 }
 
-export function EmptyState() {
+export function EmptyState({ snoozed, onSnoozed }: { snoozed: number; onSnoozed: () => void }) {
   const is_live = useInbox((inbox) => inbox.connection === 'live')
   const { data } = useLoad('latest settled', () => client.list({ state: 'settled', limit: '3' }))
   const latest = data?.requests ?? []
@@ -43,7 +43,14 @@ export function EmptyState() {
         <Mark size={56} />
       </span>
       <h1 className="mt-3 text-[1.625rem] leading-8 tracking-tight">Nothing needs you</h1>
-      {data && latest.length === 0 ? (
+      {snoozed > 0 && (
+        <p className="mb-0 mt-2">
+          <button type="button" className="btn-link" onClick={onSnoozed}>
+            {plural(snoozed, 'request')} you put off
+          </button>
+        </p>
+      )}
+      {data && latest.length === 0 && snoozed === 0 ? (
         <FirstSteps />
       ) : (
         <>

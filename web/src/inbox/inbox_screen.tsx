@@ -1,13 +1,15 @@
 // The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { Link, useLocation, useSearch } from 'wouter'
 import { client } from '../client'
 import { ServerError } from '../errors'
 import { whyNotDecide } from '../model/authority'
 import { isFiltering, matches, no_filter, readFilter, writeFilter, type Filter } from '../model/filter'
 import { rowsOf, type Row } from '../model/group'
 import { Guard } from '../model/guard'
+import { visibleText } from '../model/marked_text'
 import { inOrder, nextOrderChange } from '../model/order'
+import { nextReturn } from '../model/snooze'
 import { serverNow } from '../model/time'
 import { plural } from '../model/words'
 import { RequestPane, type Call } from '../request/request_pane'
@@ -16,7 +18,10 @@ import { clearMarks, forgetArrivals, noteSeen, select, toggleMark, useInbox } fr
 import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
+import { setBadge } from '../state/service_worker'
 import { useSettings } from '../state/settings'
+import { isSnoozed, snooze } from '../state/snooze'
+import { undoLatest } from '../state/undo'
 import { BackIcon, UpIcon } from '../ui/icons'
 import { Spinner } from '../ui/parts'
 import type { Request } from '../wire'
@@ -32,7 +37,8 @@ const isPhone = () => matchMedia('(max-width: 767px)').matches
 function useOrderTick(requests: Map<string, Request>): number {
   const [tick, setTick] = useState(0)
   useEffect(() => {
-    const wait = nextOrderChange(requests.values(), serverNow()) - serverNow()
+    const now = serverNow()
+    const wait = Math.min(nextOrderChange(requests.values(), now), nextReturn(requests.values(), now)) - now
     if (!Number.isFinite(wait)) return
     const timer = setTimeout(() => setTick((old) => old + 1), Math.min(wait + 50, 2 ** 31 - 1))
     return () => clearTimeout(timer)
@@ -48,7 +54,7 @@ function useRows(filter: Filter): Row[] {
   return useMemo(() => {
     const shown: Request[] = []
     for (const request of requests.values())
-      if (matches(request, filter, whyNotDecide(request, me) === null || request.state === 'settled')) shown.push(request)
+      if ((filter.snoozed === isSnoozed(request) || request.state === 'settled') && matches(request, filter, whyNotDecide(request, me) === null || request.state === 'settled')) shown.push(request)
     return rowsOf(inOrder(shown, serverNow(), me.name), grouping)
     // `tick` stands for the clock.
   }, [requests, filter, grouping, me, tick])
@@ -74,6 +80,24 @@ function Toggle({ label, is_on, onToggle }: { label: string; is_on: boolean; onT
     <button type="button" aria-pressed={is_on} className={`min-h-7 rounded-md px-2 text-[0.8125rem] ${is_on ? 'font-medium text-ink underline decoration-accent decoration-2 underline-offset-4' : 'text-soft hover:text-ink'}`} onClick={onToggle}>
       {label}
     </button>
+  )
+}
+
+/** Whoever decides here should know what passes without being asked. */
+function ActiveGrants() {
+  const { data } = useLoad('grants active', () => client.grants({ limit: '1000' }), { every_ms: 30_000 })
+  if (!data?.length) return null
+  const what = [...new Set(data.map((grant) => grant.tool))]
+  return (
+    <p className="m-0 flex min-h-9 items-center gap-2 border-t border-line px-4 text-[0.8125rem] text-soft">
+      <span className="foreign-line min-w-0 flex-1">
+        {plural(data.length, 'grant lets', 'grants let')} {visibleText(what.slice(0, 3).join(', '))}
+        {what.length > 3 ? ' and more' : ''} pass
+      </span>
+      <Link href="/grants" className="btn-link shrink-0">
+        See
+      </Link>
+    </p>
   )
 }
 
@@ -162,6 +186,10 @@ export function InboxScreen({ id }: { id: string | null }) {
       document.getElementById('requests')?.focus({ preventScroll: true })
     }
   }
+  const onSnooze = (request: Request) => (until: Date | null) => {
+    if (until) goOn(request.id)
+    void snooze(request, until)
+  }
   const onDecide = (request: Request) => (call: Call) => {
     // The list moves on at once; the row says what is under way until the server has answered.
     goOn(request.id)
@@ -178,6 +206,7 @@ export function InboxScreen({ id }: { id: string | null }) {
     Enter: () => selected && pick(selected),
     o: () => selected && pick(selected),
     ' ': () => selected?.startsWith('req_') && toggleMark(selected),
+    z: () => void undoLatest(),
     A: () => marked.size > 0 && setBulk(true),
     ...(marked.size > 0 ? { Escape: () => (is_bulk ? setBulk(false) : clearMarks()) } : {}),
   })
@@ -196,13 +225,16 @@ export function InboxScreen({ id }: { id: string | null }) {
   const elsewhere = useElsewhere(selected, known !== undefined)
   const shown = known ?? (selected?.startsWith('req_') ? elsewhere.request : null)
   const waiting = useMemo(() => [...requests.values()].filter((request) => request.state === 'pending').length, [requests])
+  // `rows` changes when one comes back by itself.
+  const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
   const new_above = useMemo(() => rows.slice(0, view.first).filter((one) => one.type === 'one' && arrived.has(one.id)).length, [rows, view.first, arrived])
 
   useEffect(() => {
     document.title = waiting ? `(${waiting}) Holdpoint` : 'Holdpoint'
+    setBadge(waiting)
   }, [waiting])
 
-  const is_empty = has_loaded && waiting === 0 && !shown
+  const is_empty = has_loaded && waiting - snoozed === 0 && !shown
   const leave = () => {
     select(null)
     setBulk(false)
@@ -212,7 +244,7 @@ export function InboxScreen({ id }: { id: string | null }) {
   // On a phone the address says whether the list or a request is open; groups have no address of their own.
   const is_open = id !== null || is_bulk || (selected?.startsWith('group ') ?? false)
 
-  if (is_empty && !isFiltering(filter)) return <main id="main" className="flex min-h-0 flex-1 overflow-auto"><EmptyState /></main>
+  if (is_empty && !isFiltering(filter)) return <main id="main" className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
   return (
     <main id="main" className="flex min-h-0 flex-1">
       <section aria-label="What waits" className={`${is_open ? 'hidden md:flex' : 'flex'} relative w-full min-w-0 flex-col border-r border-line bg-sheet md:w-[23rem] lg:w-[27rem] md:shrink-0`}>
@@ -224,8 +256,11 @@ export function InboxScreen({ id }: { id: string | null }) {
               ? `Reading ${waiting.toLocaleString('en')}${expected ? ` of ${expected.toLocaleString('en')}` : ''}…`
               : isFiltering(filter)
                 ? `${plural(rows.reduce((sum, one) => sum + (one.type === 'group' ? one.requests.length : 1), 0), 'match', 'matches')} of ${waiting.toLocaleString('en')}`
-                : `${waiting.toLocaleString('en')} waiting`}
+                : `${(waiting - snoozed).toLocaleString('en')} waiting`}
           </span>
+          {snoozed > 0 && (
+            <Toggle label={`${snoozed} later`} is_on={filter.snoozed} onToggle={() => setFilter({ ...filter, snoozed: !filter.snoozed })} />
+          )}
           {marked.size > 0 && (
             <button type="button" className="btn-link px-1.5 text-[0.8125rem] font-medium" onClick={() => setBulk(true)}>
               Decide {marked.size} selected
@@ -268,6 +303,7 @@ export function InboxScreen({ id }: { id: string | null }) {
             )}
           />
         )}
+        <ActiveGrants />
       </section>
       <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>
         {is_bulk && marked_requests.length > 0 ? (
@@ -291,7 +327,7 @@ export function InboxScreen({ id }: { id: string | null }) {
             back={<BackButton onBack={leave} />}
           />
         ) : shown ? (
-          <RequestPane key={shown.id} request={shown} onDecide={onDecide(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
+          <RequestPane key={shown.id} request={shown} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
         ) : elsewhere.is_missing ? (
           <div className="m-auto px-6 text-center text-soft">
             <h1 className="text-lg text-ink">There is no such request</h1>

@@ -6,7 +6,9 @@ import type { Row } from '../model/group'
 import { decidingWord, kindWord } from '../model/words'
 import { toggleMark, useInbox } from '../state/inbox'
 import { CheckIcon, RiskBars, StackIcon } from '../ui/icons'
-import { Countdown, OutcomeTag, riskColor } from '../ui/parts'
+import { useOthers } from '../state/presence'
+import { heldByMe } from '../state/undo'
+import { Avatar, Countdown, OutcomeTag, riskColor } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { Request } from '../wire'
 
@@ -33,12 +35,16 @@ type Props = {
 
 export const RequestRow = memo(function RequestRow({ row, me, index, total, is_selected, is_marked, is_marking, is_compact, onPick }: Props) {
   const request = row.type === 'one' ? row.request : row.requests[0]!
+  const others = useOthers(request)
+  const held = row.type === 'one' ? heldByMe(request) : null
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const [is_new] = useState(() => useInbox.getState().arrived.has(request.id))
   const is_settled = request.state === 'settled'
   const level = request.risk.level
   const status = deciding ? (
     <span className="text-soft">{decidingWord[deciding]}…</span>
+  ) : held ? (
+    <span className="text-soft">{decidingWord[held.decision]}…</span>
   ) : is_settled && request.outcome ? (
     <OutcomeTag outcome={request.outcome} />
   ) : (
@@ -55,7 +61,7 @@ export const RequestRow = memo(function RequestRow({ row, me, index, total, is_s
       onClick={() => (is_marking && row.type === 'one' ? toggleMark(row.id) : onPick(row.id))}
       className={`relative flex h-full cursor-pointer gap-3 border-b border-line pl-4 pr-4 ${is_compact ? 'items-center' : 'items-start pt-[0.6875rem]'} ${
         is_selected ? 'bg-pick before:absolute before:inset-y-0 before:left-0 before:w-[3px] before:bg-accent' : 'hover:bg-well'
-      } ${deciding || is_settled ? 'text-faint' : ''} ${is_new && !is_selected ? 'arriving' : ''}`}
+      } ${deciding || held || is_settled ? 'text-faint' : ''} ${is_new && !is_selected ? 'arriving' : ''}`}
     >
       <span
         className={`mt-px grid size-5 shrink-0 place-items-center ${is_marked ? 'rounded bg-accent text-sheet' : riskColor[level]}`}
@@ -90,6 +96,12 @@ export const RequestRow = memo(function RequestRow({ row, me, index, total, is_s
           )}
         </span>
       </span>
+      {row.type === 'one' && others.length > 0 && (
+        <span className="shrink-0" title={visibleText(others.join(', '))}>
+          <Avatar name={others[0]!} />
+          <span className="sr-only">{visibleText(others[0]!)} is looking,</span>
+        </span>
+      )}
       <span className={`shrink-0 text-right text-[0.8125rem] leading-5 ${is_compact ? '' : 'min-w-12'}`}>{status}</span>
     </div>
   )

@@ -2,9 +2,9 @@
 import type { Kind, Request, RiskLevel } from '../wire'
 import { kinds, risks } from './words'
 
-export type Filter = { text: string; risk: RiskLevel | null; kind: Kind | null; agent: string | null; tool: string | null; mine: boolean }
+export type Filter = { text: string; risk: RiskLevel | null; kind: Kind | null; agent: string | null; tool: string | null; mine: boolean; snoozed: boolean }
 
-export const no_filter: Filter = { text: '', risk: null, kind: null, agent: null, tool: null, mine: false }
+export const no_filter: Filter = { text: '', risk: null, kind: null, agent: null, tool: null, mine: false, snoozed: false }
 
 export const isFiltering = (filter: Filter): boolean => writeFilter(filter) !== ''
 
@@ -21,6 +21,7 @@ export function readFilter(search: string): Filter {
     agent: query.get('agent'),
     tool: query.get('tool'),
     mine: query.get('mine') === '1',
+    snoozed: query.get('snoozed') === '1',
   }
 }
 
@@ -33,6 +34,7 @@ export function writeFilter(filter: Filter): string {
   if (filter.agent) query.set('agent', filter.agent)
   if (filter.tool) query.set('tool', filter.tool)
   if (filter.mine) query.set('mine', '1')
+  if (filter.snoozed) query.set('snoozed', '1')
   const text = query.toString()
   return text ? `?${text}` : ''
 }

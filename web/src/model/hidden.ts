@@ -1,6 +1,8 @@
 // Finds characters that a person cannot see, or that change the order of what they see. Everything an agent
 // sends may contain them; on screen each becomes a printed escape.
 
+import type { Json } from '../wire'
+
 /** A stretch of one kind of hidden character: `count` times `code`, or decoded tag characters. */
 export type Hidden = { start: number; end: number; label: string; name: string }
 
@@ -81,4 +83,16 @@ export function findHidden(text: string): Hidden[] {
   }
   close(text.length)
   return found
+}
+
+/** JSON in which nothing hides: what would not be seen stands as an escape, which means the same. */
+export function visibleJson(value: Json): string {
+  let out = ''
+  let end = 0
+  const text = JSON.stringify(value, null, 2)
+  for (const one of findHidden(text)) {
+    out += text.slice(end, one.start) + Array.from({ length: one.end - one.start }, (_, i) => `\\u${text.charCodeAt(one.start + i).toString(16).padStart(4, '0')}`).join('')
+    end = one.end
+  }
+  return out + text.slice(end)
 }

@@ -13,23 +13,13 @@ import { likenessOf } from './likeness'
 import { countMarks, markedPieces, visibleText } from './marked_text'
 import { inOrder, nextOrderChange } from './order'
 import { findSecrets, isSecretName } from './secrets'
+import { testRequest } from './test_request'
 import { formatLeft, formatSpan } from './time'
 
-let count = 0
 const now = Date.parse('2026-11-15T12:00:00.000Z')
 
-function request(part: Partial<Request> & { tool?: string; args?: Record<string, Json>; left_s?: number } = {}): Request {
-  const { tool = 'process_refund', args = { orderId: '1', amount: 24 }, left_s = 600, ...more } = part
-  return {
-    id: `req_${String(++count).padStart(26, '0')}`, kind: 'action', state: 'pending', outcome: null, session: null, thread: null, task: null, user: null,
-    agent: 'billing-bot', batch: null, action: { tool, arguments: args, type: 'tool_call' }, proposed: null, headline: `${tool}()`,
-    risk: { level: 'medium', factors: [], consequences: [], reversibility: null, confidence: null, claimed: null },
-    verdict: { kind: 'hold', rule: null, gate: null, because: null, policy: null },
-    requirement: { lines: [{ group: null, people: null, quorum: 1, have: 0 }], reject_threshold: 1, reason_required: false, modifiable: true, exclude_requester: false, confirm: null },
-    votes: [], digest: `sha256:${'0'.repeat(64)}`, created_at: '2026-11-15T11:59:00.000Z', expires_at: new Date(now + left_s * 1000).toISOString(), settled_at: null,
-    on_timeout: 'reject', timed_out: null, reminders: { every_s: null, max: 3, sent: 0 }, escalation: { after_s: null, to: null, done: false }, retries: { max: 1, done: 0 },
-    context: null, suggested: null, metadata: null, decision: null, release: null, message_for_agent: null, report: null, url: '/r/x', ...more,
-  }
+function request({ left_s = 600, ...part }: Parameters<typeof testRequest>[0] & { left_s?: number } = {}): Request {
+  return testRequest({ tool: 'process_refund', args: { orderId: '1', amount: 24 }, expires_at: new Date(now + left_s * 1000).toISOString(), ...part })
 }
 const risk = (level: Request['risk']['level'], reversibility: Request['risk']['reversibility'] = null) => ({ level, factors: [], consequences: [], reversibility, confidence: null, claimed: null })
 const ann: Me = { id: 'prn_1', name: 'ann', role: 'approver', groups: ['finance'], owner: null }
@@ -195,7 +185,7 @@ describe('JSON trees', () => {
 
 describe('filter', () => {
   it('survives the address', () => {
-    const filter = { text: 'refund €', risk: 'high' as const, kind: 'plan' as const, agent: 'a&b', tool: 'x=y', mine: true }
+    const filter = { text: 'refund €', risk: 'high' as const, kind: 'plan' as const, agent: 'a&b', tool: 'x=y', mine: true, snoozed: true }
     expect(readFilter(writeFilter(filter))).toEqual(filter)
     expect(writeFilter(no_filter)).toBe('')
     expect(readFilter('?risk=huge&kind=nonsense')).toEqual(no_filter)

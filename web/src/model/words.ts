@@ -1,5 +1,5 @@
 // The words people read for the words of the wire.
-import type { DecisionKind, EventName, Kind, Outcome, Request, RiskLevel, TimeoutAction } from '../wire'
+import type { DecisionKind, EventName, Json, Kind, Outcome, Request, RiskLevel, TimeoutAction } from '../wire'
 
 export const risks: RiskLevel[] = ['critical', 'high', 'medium', 'low']
 export const kinds: Kind[] = ['action', 'plan', 'input', 'confirmation', 'response']
@@ -54,6 +54,21 @@ export function reversibilityOf(request: Request): keyof typeof reversibilityWor
   if (request.action?.reversible === false) return 'irreversible'
   if (request.action?.reversible === true) return 'fully'
   return null
+}
+
+/** What the agent says about the risk itself, one line each; null if it says nothing. */
+export function claimedRisk(claimed: Json): string | null {
+  if (typeof claimed === 'string') return `${claimed} risk`
+  if (typeof claimed !== 'object' || claimed === null || Array.isArray(claimed)) return null
+  const lines: string[] = []
+  if (typeof claimed['level'] === 'string') lines.push(`${claimed['level']} risk`)
+  const reversibility = claimed['reversibility']
+  if (reversibility === 'fully' || reversibility === 'partially' || reversibility === 'irreversible') lines.push(reversibilityWord[reversibility])
+  for (const name of ['factors', 'consequences']) {
+    const list = claimed[name]
+    if (Array.isArray(list)) lines.push(...list.filter((item): item is string => typeof item === 'string'))
+  }
+  return lines.length ? lines.join('\n') : null
 }
 
 /** The tool of an action, or what else is asked. */

@@ -7,11 +7,12 @@ import { formatMoment } from '../model/time'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { tell } from '../state/notices'
-import { CopyButton, Dialog, PageHead, Spinner } from '../ui/parts'
+import { browserName } from '../state/push'
+import { CopyButton, Dialog, PageHead, Problem, Spinner } from '../ui/parts'
 import type { Key, Role, User } from '../wire'
 
 type Shown = { title: string; text: string; hint: string }
-type Open = { type: 'person' } | { type: 'key' } | { type: 'groups'; user: User } | { type: 'secret'; shown: Shown } | { type: 'revoke'; key: Key } | { type: 'disable'; user: User }
+type Open = { type: 'person' } | { type: 'key' } | { type: 'groups'; user: User } | { type: 'sessions'; user: User } | { type: 'secret'; shown: Shown } | { type: 'revoke'; key: Key } | { type: 'disable'; user: User }
 
 const splitGroups = (text: string): string[] => [...new Set(text.split(',').map((group) => group.trim()).filter(Boolean))]
 
@@ -110,6 +111,57 @@ function Groups({ user, onDone }: { user: User; onDone: () => void }) {
   )
 }
 
+/** Who stands behind the names that policies and escalations use. */
+function GroupList({ users }: { users: User[] }) {
+  const people = users.filter((user) => user.role !== 'agent' && !user.disabled)
+  const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
+  if (groups.length === 0) return <p className="m-0 text-soft">No group yet. Put people into one with the button Groups; policies ask groups, and requests are escalated to them.</p>
+  return (
+    <dl className="m-0 border-t border-edge">
+      {groups.map((group) => (
+        <div key={group} className="grid gap-x-4 border-b border-line py-2 sm:grid-cols-[12rem_1fr]">
+          <dt className="foreign-line font-medium">{visibleText(group)}</dt>
+          <dd className="foreign m-0 text-soft">
+            {visibleText(
+              people
+                .filter((user) => user.groups.includes(group))
+                .map((user) => (user.role === 'auditor' ? `${user.name} (looks only)` : user.name))
+                .join(', '),
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function SessionsOf({ user }: { user: User }) {
+  const { data, error, is_loading, renew } = useLoad(`sessions of ${user.name}`, () => client.sessions(user.name))
+  const end = (id: string) => client.revokeSession(id).then(renew, (caught: unknown) => tell(sentence(caught), { tone: 'bad' }))
+  return (
+    <>
+      <Problem error={error} />
+      {is_loading && <Spinner />}
+      {data?.length === 0 && <p className="m-0 text-soft">Not signed in anywhere.</p>}
+      <ul className="m-0 list-none p-0">
+        {data?.map((session) => (
+          <li key={session.id} className="flex items-center gap-4 border-b border-line py-2.5 last:border-0">
+            <div className="min-w-0 flex-1">
+              <p className="foreign m-0 font-medium">{visibleText(session.user_agent ? browserName(session.user_agent) : 'A browser')}</p>
+              <p className="foreign m-0 text-[0.875rem] text-soft">
+                {visibleText(session.address ?? '')} since {formatMoment(session.created_at)}
+              </p>
+            </div>
+            <button type="button" className="btn btn-quiet px-2 text-no" onClick={() => void end(session.id)}>
+              Sign out
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
 export default function PeopleScreen() {
   const me = useMe()
   const users = useLoad('users', client.users)
@@ -172,6 +224,9 @@ export default function PeopleScreen() {
                         <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'groups', user })}>
                           Groups
                         </button>
+                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'sessions', user })}>
+                          Sessions
+                        </button>
                         <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(showLink(user.name))}>
                           Link
                         </button>
@@ -193,6 +248,8 @@ export default function PeopleScreen() {
             </tbody>
           </table>
         </div>
+        <h2 className="mb-2 mt-12 text-lg">Groups</h2>
+        <GroupList users={users.data ?? []} />
         <header className="mb-2 mt-12 flex items-end justify-between gap-4">
           <h2 className="text-lg">Keys</h2>
           <button type="button" className="btn" onClick={() => setOpen({ type: 'key' })}>
@@ -245,6 +302,11 @@ export default function PeopleScreen() {
       {open?.type === 'groups' && (
         <Dialog title={`Groups of ${visibleText(open.user.name)}`} onClose={close}>
           <Groups user={open.user} onDone={done} />
+        </Dialog>
+      )}
+      {open?.type === 'sessions' && (
+        <Dialog title={`Where ${visibleText(open.user.name)} is signed in`} onClose={close}>
+          <SessionsOf user={open.user} />
         </Dialog>
       )}
       {open?.type === 'secret' && (

@@ -2,11 +2,14 @@
 // prepared sentence.
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { client } from '../client'
+import { sentence } from '../errors'
 import { codeOf } from '../model/code'
 import { visibleText } from '../model/marked_text'
+import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
 import { useInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
+import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
@@ -16,7 +19,7 @@ type Props = { request: Request; onSend: (call: Call) => void; onClose: () => vo
 
 const words_max = 2000
 
-function Panel({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
+export function Panel({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
   return (
     <div
       role="group"
@@ -165,6 +168,29 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
   )
 }
 
+/** Out of one's own sight for a while; the deadline goes on. */
+export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void; onClose: () => void }) {
+  const first = useRef<HTMLButtonElement>(null)
+  useEffect(() => first.current?.focus(), [])
+  return (
+    <Panel title="Not now: put it off" onClose={onClose}>
+      <p className="mb-2 mt-0 text-[0.875rem] text-soft">
+        Only for you. Others still see it, its time goes on, and it is back two minutes before it ends.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        {snoozeChoices(new Date()).map(({ label, until }, i) => (
+          <button key={label} ref={i === 0 ? first : undefined} type="button" className="btn min-h-11 md:min-h-9" onClick={() => onPick(until)}>
+            {label}
+          </button>
+        ))}
+        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
+          Back
+        </button>
+      </div>
+    </Panel>
+  )
+}
+
 export function EscalatePanel({ onSend, onClose }: Props) {
   const { data: users } = useLoad('users', client.users, { fresh_ms: 60_000 })
   const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
@@ -261,7 +287,17 @@ export function WarnPanel({ request, what, onConfirm, onClose }: ConfirmProps) {
 }
 
 /** The code of exactly this content must be typed: the server's where it asks for one, ours where only the risk does. */
-export function CodePanel({ request, what, onConfirm, onClose }: ConfirmProps) {
+export function CodePanel({ request, what, onConfirm, onPasskey, onClose }: ConfirmProps & { onPasskey: () => Promise<void> }) {
+  const { data: passkeys } = useLoad(canUsePasskeys() ? 'passkeys' : null, client.passkeys, { fresh_ms: 60_000 })
+  const [problem, setProblem] = useState<string | null>(null)
+  const confirmWithPasskey = async () => {
+    setProblem(null)
+    try {
+      await onPasskey()
+    } catch (error) {
+      setProblem(passkeyProblem(error) ?? sentence(error))
+    }
+  }
   const code = request.requirement.confirm ?? codeOf(request.digest)
   const [typed, setTyped] = useState('')
   const field = useRef<HTMLInputElement>(null)
@@ -291,10 +327,20 @@ export function CodePanel({ request, what, onConfirm, onClose }: ConfirmProps) {
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_right} onClick={onConfirm}>
           {what}
         </button>
+        {passkeys && passkeys.length > 0 && (
+          <button type="button" className="btn min-h-11 md:min-h-9" onClick={() => void confirmWithPasskey()}>
+            Confirm with a passkey
+          </button>
+        )}
         <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
           Back
         </button>
       </div>
+      {problem && (
+        <p role="alert" className="m-0 mt-2 text-no">
+          {problem}
+        </p>
+      )}
     </Panel>
   )
 }

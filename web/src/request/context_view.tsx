@@ -1,18 +1,22 @@
 // Everything around a request that helps to decide, each piece labelled with who says it.
+import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { client } from '../client'
 import { whoDecides } from '../model/authority'
 import { likenessOf } from '../model/likeness'
 import { visibleText } from '../model/marked_text'
-import { eventWord, plural } from '../model/words'
+import { claimedRisk, eventWord, plural } from '../model/words'
 import { formatMoment } from '../model/time'
 import { useLoad } from '../state/load'
 import { JsonView } from '../ui/json_view'
-import { CopyButton, Fold, Section } from '../ui/parts'
+import { CopyButton, Fold, Section, Spinner } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
 import { isObject } from '../model/json'
 import type { Json, Request } from '../wire'
 import { ChangeList } from './diff_view'
+
+const Why = lazy(() => import('./why'))
+const Earlier = lazy(() => import('./earlier'))
 
 const startOfToday = (): string => new Date(new Date().setHours(0, 0, 0, 0)).toISOString()
 
@@ -54,6 +58,8 @@ export function AgentSays({ request }: { request: Request }) {
   if (action?.expected_outcome) says.push(['What it expects', action.expected_outcome])
   const reasoning = request.context?.['current_reasoning']
   if (typeof reasoning === 'string' && reasoning) says.push(['Why now', reasoning])
+  const risk = claimedRisk(request.risk.claimed)
+  if (risk) says.push(['About the risk', risk])
   if (says.length === 0 && action?.estimated_cost == null) return null
   return (
     <Section title={`${visibleText(agent)} says`}>
@@ -145,7 +151,7 @@ export function PolicyFold({ request }: { request: Request }) {
       <Facts
         rows={[
           ['Policy says', `${verdict.kind}${verdict.because ? `: ${verdict.because}` : ''}`],
-          ['Rule', verdict.rule],
+          ['Rule', verdict.rule === verdict.gate ? null : verdict.rule],
           ['Gate', verdict.gate],
           ['Decided by', whoDecides(request)],
           ['Rejections to end it', requirement.reject_threshold > 1 ? String(requirement.reject_threshold) : null],
@@ -157,6 +163,19 @@ export function PolicyFold({ request }: { request: Request }) {
           ['Escalation', request.escalation.to ? `to ${request.escalation.to}${request.escalation.done ? ', done' : request.escalation.after_s ? ` after ${request.escalation.after_s} s` : ''}` : null],
         ]}
       />
+      <Suspense fallback={<Spinner />}>
+        <Why request={request} />
+      </Suspense>
+    </Fold>
+  )
+}
+
+export function EarlierFold({ request }: { request: Request }) {
+  return (
+    <Fold title={request.session ? 'Earlier in this session and from this agent' : 'Earlier from this agent'}>
+      <Suspense fallback={<Spinner />}>
+        <Earlier request={request} />
+      </Suspense>
     </Fold>
   )
 }
@@ -201,38 +220,44 @@ export function TechnicalFold({ request }: { request: Request }) {
 
 /** Every event of a request: who did what, when, through which door. */
 export function TimelineFold({ request, is_open }: { request: Request; is_open: boolean }) {
+  return (
+    <Fold title="Timeline" is_open={is_open}>
+      <Timeline request={request} />
+    </Fold>
+  )
+}
+
+function Timeline({ request }: { request: Request }) {
   // Whatever changes the request has also added to its timeline.
   const version = [request.id, request.state, request.votes.length, request.expires_at, request.report?.at].join(' ')
   const { data } = useLoad(`timeline ${version}`, () => client.timeline(request.id), { fresh_ms: 60_000 })
   return (
-    <Fold title="Timeline" is_open={is_open}>
-      <ol className="m-0 list-none p-0">
-        {data?.events.map((event) => {
-          const detail = isObject(event.detail) ? Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'digest')) : null
-          return (
-            <li key={event.seq} className="grid gap-x-4 border-l-2 border-line py-1.5 pl-4 sm:grid-cols-[9.5rem_1fr]">
-              <time dateTime={event.at} className="tabular text-[0.875rem] text-faint">
-                {formatMoment(event.at)}
-              </time>
-              <div className="min-w-0 text-[0.875rem]">
-                <span className="font-medium">
-                  <SafeText text={event.actor || 'the server'} />
-                </span>{' '}
-                {eventWord[event.type]}
-                <span className="text-faint">
-                  {event.via ? ` · ${event.via}` : ''}
-                  {event.address ? ` · ${event.address}` : ''}
-                </span>
-                {detail && Object.keys(detail).length > 0 && (
-                  <div className="mt-1 text-soft">
-                    <JsonView value={detail} />
-                  </div>
-                )}
-              </div>
-            </li>
-          )
-        })}
-      </ol>
-    </Fold>
+    <ol className="m-0 list-none p-0">
+      {data?.events.map((event) => {
+        const detail = isObject(event.detail) ? Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'digest')) : null
+        return (
+          <li key={event.seq} className="grid gap-x-4 border-l-2 border-line py-1.5 pl-4 sm:grid-cols-[9.5rem_1fr]">
+            <time dateTime={event.at} className="tabular text-[0.875rem] text-faint">
+              {formatMoment(event.at)}
+            </time>
+            <div className="min-w-0 text-[0.875rem]">
+              <span className="font-medium">
+                <SafeText text={event.actor || 'the server'} />
+              </span>{' '}
+              {eventWord[event.type]}
+              <span className="text-faint">
+                {event.via ? ` · ${event.via}` : ''}
+                {event.address ? ` · ${event.address}` : ''}
+              </span>
+              {detail && Object.keys(detail).length > 0 && (
+                <div className="mt-1 text-soft">
+                  <JsonView value={detail} />
+                </div>
+              )}
+            </div>
+          </li>
+        )
+      })}
+    </ol>
   )
 }

@@ -2,7 +2,7 @@
 import { useId } from 'react'
 import { formatSpan } from '../model/time'
 import { CloseIcon, DownIcon, UpIcon } from '../ui/icons'
-import { LongText } from '../ui/safe_text'
+import { LongText, SafeText } from '../ui/safe_text'
 import type { Plan } from '../wire'
 
 export type Step = Plan['steps'][number]
@@ -21,6 +21,11 @@ export function PlanView({ plan, skipped, onSkip }: { plan: Plan; skipped: Reado
                 <p className="foreign m-0">
                   <LongText text={step.action} />
                 </p>
+                {step.tool && (
+                  <p className="foreign m-0 font-mono text-[0.8125rem] text-soft">
+                    <SafeText text={step.tool} />
+                  </p>
+                )}
                 {step.description && (
                   <p className="foreign m-0 text-[0.875rem] text-soft">
                     <LongText text={step.description} />

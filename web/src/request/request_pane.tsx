@@ -1,8 +1,10 @@
 // One request: everything a person needs to decide, and the bar with which they do.
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
 import { changes, isSame } from '../model/json'
+import { returns_before_ms } from '../model/snooze'
+import { serverNow } from '../model/time'
 import { decidingWord, plural } from '../model/words'
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
@@ -12,25 +14,33 @@ import { accept, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
 import { useMe } from '../state/session'
+import { confirmDecision } from '../state/passkeys'
+import { isSnoozed } from '../state/snooze'
+import { useLooking } from '../state/presence'
+import { heldByMe, undo } from '../state/undo'
 import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, JsonObject, Request } from '../wire'
 import { ArgumentsEditor } from './arguments_editor'
-import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, WarnPanel } from './composers'
-import { AgentSays, ContextView, LikenessLine, PolicyFold, TechnicalFold, TimelineFold } from './context_view'
+import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, SnoozePanel, WarnPanel } from './composers'
+import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { PlanEditor, type Step } from './plan_view'
 import { Subject } from './subject'
-import { Headline, Standing, TimeWarning, WhoAndWhen } from './summary'
+import { Headline, HeldByOthers, HeldLine, Others, Standing, TimeWarning, WhoAndWhen } from './summary'
+
+const GrantPanel = lazy(() => import('./grant_panel'))
 
 export type Call = Omit<DecisionCall, 'digest'>
-type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm'
+type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm' | 'grant' | 'snooze'
 
 type Props = {
   request: Request
   /** Sends the decision and goes on to the next request. */
   onDecide: (call: Call) => void
+  /** Puts it out of one's own sight until then; null brings it back. */
+  onSnooze: (until: Date | null) => void
   /** False for a press that came too early or from a held key. */
   admits: (press: { repeat: boolean }) => boolean
   /** Leaves a request that was settled while it was on the screen. */
@@ -68,7 +78,7 @@ function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen:
   return { sentinel, hasSeen: () => seen.current, showRest }
 }
 
-export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) {
+export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back }: Props) {
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
@@ -82,16 +92,18 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
   const { sentinel, hasSeen, showRest } = useSeen()
   const [hint, setHint] = useState<string | null>(null)
 
+  useLooking(request)
+  const held = heldByMe(request)
   const why_not = whyNotDecide(request, me)
   const has_voted = waitsForOthers(request, me)
-  const can = why_not === null && !deciding ? decisionsFor(request) : []
+  const can = why_not === null && !deciding && !held ? decisionsFor(request) : []
   const level = request.risk.level
 
   /** What a yes means now: with changes, without some steps, or as it is. */
   const yes = (): Call => {
     if (mode === 'modify' && request.action) return { decision: 'modify', arguments: edited.value }
     if (mode === 'modify' && request.plan) {
-      const numbered = steps.map((step, i) => ({ order: i + 1, action: step.action, optional: step.optional, ...(step.description ? { description: step.description } : {}) }))
+      const numbered = steps.map((step, i) => ({ order: i + 1, action: step.action, optional: step.optional, ...(step.tool ? { tool: step.tool } : {}), ...(step.description ? { description: step.description } : {}) }))
       const { estimated_duration_s, title, modifiable } = request.plan
       return { decision: 'modify', plan: { title, modifiable, steps: numbered, ...(estimated_duration_s != null ? { estimated_duration_s } : {}) } }
     }
@@ -137,6 +149,20 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
     }
     onDecide({ decision: 'answer', answer: checked.value })
   }
+  /** The panel was the second look that high risk asks for; a code is typed all the same. */
+  const approveWithGrant = (call: Call) => {
+    if (!admits({ repeat: false })) return
+    if (!needs_code) return onDecide(call)
+    pending_yes.current = call
+    setMode('confirm')
+  }
+  const is_put_off = isSnoozed(request)
+  const putOff = () => {
+    if (is_put_off) return onSnooze(null)
+    if (Date.parse(request.expires_at) - serverNow() <= returns_before_ms) return tell('It ends too soon to be put off.')
+    setMode('snooze')
+  }
+  const can_grant = can.includes('approve') && request.kind === 'action'
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
@@ -150,6 +176,8 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
     d: enter('defer', 'defer'),
     e: enter('escalate', 'escalate'),
     x: enter('abort', 'abort'),
+    s: () => (can_grant ? setMode('grant') : undefined),
+    n: () => (request.state === 'pending' ? putOff() : undefined),
     '+': () => (why_not === null ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
     ...(request.state === 'settled' && onGoOn ? { j: onGoOn } : {}),
@@ -169,6 +197,8 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
           <RiskLine request={request} />
           <Headline request={request} />
           <WhoAndWhen request={request} />
+          <Others request={request} />
+          <HeldByOthers request={request} />
           {request.state === 'pending' && <TimeWarning request={request} />}
           <Standing request={request} />
           {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (
@@ -227,6 +257,7 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
           <ContextView request={request} />
           <div className="mt-8 border-b border-line">
             <PolicyFold request={request} />
+            <EarlierFold request={request} />
             <TimelineFold request={request} is_open={request.state === 'settled'} />
             <TechnicalFold request={request} />
           </div>
@@ -251,12 +282,22 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
             {mode === 'defer' && <DeferPanel {...panel} />}
             {mode === 'escalate' && <EscalatePanel {...panel} />}
             {mode === 'abort' && <AbortPanel {...panel} />}
+            {mode === 'snooze' && <SnoozePanel onPick={onSnooze} onClose={leave} />}
+            {mode === 'grant' && (
+              <Suspense fallback={<Spinner />}>
+                <GrantPanel request={request} onSend={approveWithGrant} onClose={leave} />
+              </Suspense>
+            )}
             {mode === 'confirm' &&
               (needs_code ? (
                 <CodePanel
                   request={request}
                   what={`${labels.yes} now`}
                   onConfirm={() => onDecide({ ...pending_yes.current!, confirm: request.requirement.confirm })}
+                  onPasskey={async () => {
+                    const call = pending_yes.current!
+                    onDecide({ ...call, passkey: await confirmDecision(request, call) })
+                  }}
                   onClose={leave}
                 />
               ) : (
@@ -271,6 +312,8 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
               <p role="status" className="m-0 flex min-h-11 items-center gap-3 text-soft">
                 <Spinner /> {decidingWord[deciding]}…
               </p>
+            ) : held ? (
+              <HeldLine held={held} onUndo={() => void undo(request.id)} />
             ) : why_not ? (
               <p className="m-0 flex min-h-11 items-center text-soft">You cannot decide this: {visibleText(why_not)}.</p>
             ) : is_offline ? (
@@ -304,8 +347,10 @@ export function RequestPane({ request, onDecide, admits, onGoOn, back }: Props) 
                       <Menu
                         items={[
                           ...(can.includes('modify') ? [{ label: 'Modify', key: 'm', onPick: enter('modify', 'modify') }] : []),
+                          ...(can_grant ? [{ label: 'Approve similar for a while', key: 's', onPick: () => setMode('grant') }] : []),
                           { label: 'Defer: try another way', key: 'd', onPick: enter('defer', 'defer') },
                           { label: 'Escalate to others', key: 'e', onPick: enter('escalate', 'escalate') },
+                          { label: is_put_off ? 'Bring back to the list' : 'Not now: put it off', key: 'n', onPick: putOff },
                           { label: 'Five more minutes', key: '+', onPick: () => void prolong(request) },
                           { label: 'Abort the whole run', key: 'x', onPick: enter('abort', 'abort') },
                         ]}

@@ -1,11 +1,13 @@
 // The head of a request: what it is, who asks, how long it waits, how it stands or ended.
 import { changes } from '../model/json'
 import { visibleText } from '../model/marked_text'
-import { isPlainCall, kindWord, timeoutWord, titleOf } from '../model/words'
+import { decisionWord, isPlainCall, kindWord, timeoutWord, titleOf } from '../model/words'
 import { useNow } from '../state/clock'
 import { whoDecided } from '../state/decide'
+import { useOthers } from '../state/presence'
+import { useMe } from '../state/session'
 import { JsonView } from '../ui/json_view'
-import { Ago, Countdown, OutcomeTag } from '../ui/parts'
+import { Ago, Avatar, Countdown, Key, OutcomeTag } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
 import type { Json, Request } from '../wire'
 import { ChangeList } from './diff_view'
@@ -41,6 +43,57 @@ export function WhoAndWhen({ request }: { request: Request }) {
           <Countdown request={request} /> left, then {timeoutWord(request)}
         </>
       )}
+    </p>
+  )
+}
+
+/** The others who have it open now. */
+export function Others({ request }: { request: Request }) {
+  const others = useOthers(request)
+  if (others.length === 0) return null
+  return (
+    <p role="status" className="m-0 mt-2 flex items-center gap-2 text-[0.875rem] text-soft">
+      <span aria-hidden="true" className="flex -space-x-1.5">
+        {others.slice(0, 4).map((name) => (
+          <Avatar key={name} name={name} />
+        ))}
+      </span>
+      <span className="foreign">
+        {visibleText(others.slice(0, 3).join(', '))}
+        {others.length > 3 && ` and ${others.length - 3} more`} {others.length === 1 ? 'is' : 'are'} looking at this too
+      </span>
+    </p>
+  )
+}
+
+const secondsLeft = (until: string, now: number): number => Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))
+
+/** Decisions of others that are not yet in effect; until then one's own still counts. */
+export function HeldByOthers({ request }: { request: Request }) {
+  const me = useMe()
+  const now = useNow()
+  const others = request.held?.filter((held) => held.by !== me.name) ?? []
+  return others.map((held) => (
+    <p key={held.by} className="foreign m-0 mt-2 text-[0.875rem] font-medium text-medium">
+      <span role="status">
+        {visibleText(held.by)} {decisionWord[held.decision]} this.
+      </span>{' '}
+      It takes effect in <span className="tabular">{secondsLeft(held.until, now)} s</span>.
+    </p>
+  ))
+}
+
+/** A decision of one's own that is not yet in effect. */
+export function HeldLine({ held, onUndo }: { held: NonNullable<Request['held']>[number]; onUndo: () => void }) {
+  const left_s = secondsLeft(held.until, useNow())
+  return (
+    <p className="m-0 flex min-h-11 items-center gap-4">
+      <span className="text-soft">
+        You {decisionWord[held.decision]} this. It takes effect in <span className="tabular">{left_s} s</span>.
+      </span>
+      <button type="button" className="btn min-h-11 md:min-h-9" onClick={onUndo}>
+        Undo <Key name="z" />
+      </button>
     </p>
   )
 }

@@ -3,9 +3,10 @@ import { client } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { signOut, useMe } from '../state/session'
-import { useSettings, type Theme } from '../state/settings'
+import { useSettings, type Hold, type Theme } from '../state/settings'
 import { tell } from '../state/notices'
 import { PageHead } from '../ui/parts'
+import { Passkeys, PushSettings, Sessions } from './devices'
 
 function Block({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -28,6 +29,16 @@ function Switch({ label, hint, is_on, onChange }: { label: string; hint: string;
   )
 }
 
+function Choice({ name, label, is_on, onPick }: { name: string; label: string; is_on: boolean; onPick: () => void }) {
+  return (
+    <label className="flex min-h-9 cursor-pointer items-center gap-2 rounded-lg border border-line px-3 has-checked:border-accent has-checked:bg-pick">
+      <input type="radio" name={name} className="accent-accent" checked={is_on} onChange={onPick} />
+      {label}
+    </label>
+  )
+}
+
+const holds: [Hold, string][] = [['risky', 'High risk, and several at once'], ['all', 'Everything'], ['off', 'Nothing']]
 const themes: [Theme, string][] = [['system', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]
 
 function Password() {
@@ -77,7 +88,7 @@ function Password() {
 
 export default function SettingsScreen() {
   const me = useMe()
-  const { theme, shortcuts, compact, grouping, change } = useSettings()
+  const { theme, shortcuts, compact, grouping, hold, change } = useSettings()
   return (
     <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-3xl px-5 py-8 md:px-8">
@@ -87,10 +98,7 @@ export default function SettingsScreen() {
             <legend className="mb-1.5 p-0 font-medium">Theme</legend>
             <div className="flex flex-wrap gap-2">
               {themes.map(([name, label]) => (
-                <label key={name} className="flex min-h-9 cursor-pointer items-center gap-2 rounded-lg border border-line px-3 has-checked:border-accent has-checked:bg-pick">
-                  <input type="radio" name="theme" className="accent-accent" checked={theme === name} onChange={() => change({ theme: name })} />
-                  {label}
-                </label>
+                <Choice key={name} name="theme" label={label} is_on={theme === name} onPick={() => change({ theme: name })} />
               ))}
             </div>
           </fieldset>
@@ -104,6 +112,26 @@ export default function SettingsScreen() {
             is_on={shortcuts}
             onChange={(on) => change({ shortcuts: on })}
           />
+        </Block>
+        <Block title="Second thoughts">
+          <fieldset className="m-0 border-0 p-0">
+            <legend className="mb-1.5 p-0 font-medium">Hold what I approve for five seconds</legend>
+            <div className="flex flex-wrap gap-2">
+              {holds.map(([name, label]) => (
+                <Choice key={name} name="hold" label={label} is_on={hold === name} onPick={() => change({ hold: name })} />
+              ))}
+            </div>
+            <p className="mb-0 mt-2 text-[0.875rem] text-soft">Until then Undo, or the key z, takes it back. A no counts at once.</p>
+          </fieldset>
+        </Block>
+        <Block title="Notifications">
+          <PushSettings />
+        </Block>
+        <Block title="Passkeys">
+          <Passkeys />
+        </Block>
+        <Block title="Signed in">
+          <Sessions />
         </Block>
         <Block title="Password">
           <Password />

@@ -1,8 +1,9 @@
 // Signing in: by the one-time link an admin made, or with name and password. Opening the link uses nothing up; pressing
 // the button does.
-import { useState, type FormEvent, type ReactNode } from 'react'
+import { useEffect, useState, type FormEvent, type ReactNode } from 'react'
 import { sentence } from '../errors'
 import { findSession, signIn, useSession } from '../state/session'
+import { canUsePasskeys, passkeyProblem, signInAssertion } from '../state/passkeys'
 import { Mark } from '../ui/icons'
 import { Spinner } from '../ui/parts'
 
@@ -26,6 +27,20 @@ function Frame({ children }: { children: ReactNode }) {
       </div>
     </main>
   )
+}
+
+/** Without a connection the page comes up all the same, and asks again by itself. */
+function Again() {
+  useEffect(() => {
+    const ask = () => void findSession()
+    const timer = setInterval(ask, 5000)
+    window.addEventListener('online', ask)
+    return () => {
+      clearInterval(timer)
+      window.removeEventListener('online', ask)
+    }
+  }, [])
+  return null
 }
 
 function leaveSignIn(): void {
@@ -55,6 +70,14 @@ export function SignInScreen() {
       setBusy(false)
     }
   }
+  const enterWithPasskey = async () => {
+    setError(null)
+    try {
+      await enter({ passkey: await signInAssertion() })
+    } catch (caught) {
+      setError(passkeyProblem(caught) ?? sentence(caught))
+    }
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void enter({ name: name.trim(), password })
@@ -69,8 +92,9 @@ export function SignInScreen() {
   if (status === 'unreachable')
     return (
       <Frame>
+        <Again />
         <h1 className="text-lg">The server does not answer</h1>
-        <p className="mb-4 mt-1 text-soft">Nothing is lost: what waits keeps waiting.</p>
+        <p className="mb-4 mt-1 text-soft">Nothing is lost: what waits keeps waiting. Nothing can be decided until it is back, because what this browser remembers may be old.</p>
         <button type="button" className="btn" onClick={() => void findSession()}>
           Try again
         </button>
@@ -112,6 +136,11 @@ export function SignInScreen() {
           {is_busy ? <Spinner /> : 'Sign in'}
         </button>
       </form>
+      {canUsePasskeys() && (
+        <button type="button" className="btn mt-3 min-h-11 w-full" disabled={is_busy} onClick={() => void enterWithPasskey()}>
+          Sign in with a passkey
+        </button>
+      )}
       <p className="mt-6 text-[0.875rem] text-faint">
         No password? An admin makes a one-time link for you, under People or with <code className="font-mono">holdpoint user link</code>.
       </p>

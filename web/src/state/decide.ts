@@ -5,9 +5,10 @@ import { ServerError, sentence } from '../errors'
 import { missingVotes } from '../model/authority'
 import { formatAgo } from '../model/time'
 import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
-import type { DecisionCall, DecisionKind, DecisionOfMany, Request } from '../wire'
+import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
 import { accept, setDeciding, useInbox } from './inbox'
 import { tell } from './notices'
+import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
 
 /** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
 export function whoDecided(request: Request): string {
@@ -24,8 +25,11 @@ function left(): string {
   return count === 0 ? 'nothing else waits' : `${plural(count, 'request')} left`
 }
 
-function tellDone(kind: DecisionKind, before: Request, after: Request): void {
+function tellDone(call: Omit<DecisionCall, 'digest'>, before: Request, after: Request): void {
+  const kind = call.decision
   const what = short(subjectOf(before))
+  if (offerUndo(what, kind, [after])) return
+  if (call.grant && after.state === 'settled') return tell(`${what}: approved, and similar ones pass for a while · ${left()}`, { tone: 'good', link: { href: `/grants?request=${before.id}`, label: 'See the grant' } })
   if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]} · ${left()}`, { tone: 'good' })
   if (kind === 'escalate') return tell(`${what}: escalated to ${after.requirement.lines.at(-1)?.group ?? 'somebody else'}`, { tone: 'good' })
   const missing = missingVotes(after)
@@ -45,9 +49,14 @@ export async function decide(request: Request, call: Omit<DecisionCall, 'digest'
   if (useInbox.getState().deciding.has(request.id)) return false
   setDeciding([request.id], call.decision)
   try {
-    const after = await client.decide(request.id, { ...call, digest: request.digest })
+    const undo_s = holdFor(call, [request])
+    const plain = { ...call, digest: request.digest }
+    const after = await client.decide(request.id, undo_s === null ? plain : { ...plain, undo_s }).catch((error: unknown) => {
+      if (undo_s === null || !refusesToHold(error)) throw error
+      return client.decide(request.id, plain)
+    })
     accept(after)
-    tellDone(call.decision, request, after)
+    tellDone(call, request, after)
     return true
   } catch (error) {
     if (error instanceof ServerError && error.request) accept(error.request)
@@ -60,18 +69,34 @@ export async function decide(request: Request, call: Omit<DecisionCall, 'digest'
 
 export type BulkResult = { done: number; failed: { request: Request; why: string }[] }
 
+/** Where the server refuses only to hold them, they are sent again to count at once. */
+async function sendMany(decisions: DecisionOfMany[]): Promise<DecisionResults> {
+  const answer = await client.decideMany(decisions)
+  const again = answer.results.flatMap((one, i) => (one.error && refusesToHold(new ServerError(one.status, one.error)) ? [i] : []))
+  if (again.length === 0) return answer
+  const second = await client.decideMany(again.map((i) => ({ ...decisions[i]!, undo_s: null })))
+  again.forEach((i, at) => (answer.results[i] = second.results[at]!))
+  return answer
+}
+
 /** Decides several, each judged alone by the server. */
 export async function decideTogether(calls: { request: Request; call: Omit<DecisionCall, 'digest'> }[]): Promise<BulkResult> {
   const ids = calls.map(({ request }) => request.id)
   for (const { request, call } of calls) setDeciding([request.id], call.decision)
   const result: BulkResult = { done: 0, failed: [] }
+  const standings: Request[] = []
   try {
-    const decisions = calls.map(({ request, call }): DecisionOfMany => ({ ...call, id: request.id, digest: request.digest }))
-    const answer = await client.decideMany(decisions)
+    const all = calls.map(({ request }) => request)
+    const decisions = calls.map(({ request, call }): DecisionOfMany => {
+      const undo_s = holdFor(call, all)
+      return { ...call, id: request.id, digest: request.digest, ...(undo_s === null ? {} : { undo_s }) }
+    })
+    const answer = await sendMany(decisions)
     for (const [i, one] of answer.results.entries()) {
       const request = calls[i]!.request
       const standing = one.request ?? one.error?.request
       if (standing) accept(standing)
+      if (one.request) standings.push(one.request)
       if (one.status === 200) result.done += 1
       else result.failed.push({ request, why: standing?.state === 'settled' ? whoDecided(standing) : (one.error?.message ?? 'refused') })
     }
@@ -80,7 +105,9 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
   } finally {
     setDeciding(ids, null)
   }
-  if (result.done) tell(`${plural(result.done, 'request')} decided · ${left()}`, { tone: 'good' })
+  const held = standings.filter((request) => heldByMe(request)).length
+  if (held) offerUndo(plural(held, 'request'), 'approve', standings)
+  if (result.done > held) tell(`${plural(result.done - held, 'request')} decided · ${left()}`, { tone: 'good' })
   for (const { request, why } of result.failed.slice(0, 3))
     tell(`${short(subjectOf(request))}: not decided. ${why}.`, { tone: 'bad', request: request.id })
   return result

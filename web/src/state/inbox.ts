@@ -3,6 +3,7 @@ import { create } from 'zustand'
 import { client } from '../client'
 import { riskRank, risks } from '../model/words'
 import type { DecisionKind, Event, Request } from '../wire'
+import { notePresence } from './presence'
 import { Stream, type StreamState } from './stream'
 
 export type Inbox = {
@@ -61,9 +62,18 @@ function flush(): void {
   arrivals = []
 }
 
+const listeners = new Set<(request: Request) => void>()
+
+/** Hears of every request that the server says something about, also of those that do not wait. */
+export function hear(listener: (request: Request) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** Takes what the server says about requests; many within one frame are one change. */
 export function accept(...requests: Request[]): void {
   waiting.push(...requests)
+  if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
   // A hidden tab gets no frames.
   frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }
@@ -118,7 +128,9 @@ export async function refresh(id: string): Promise<Request> {
 
 function onEvent(event: Event): void {
   if (event.type === 'approval-required') arrivals.push(event.request.id)
-  accept(event.request)
+  // Events are the same for everybody; what this person put off is known from the list.
+  const put_off = get().requests.get(event.request.id)?.snoozed_until
+  accept(put_off ? { ...event.request, snoozed_until: put_off } : event.request)
 }
 
 function onState(connection: StreamState): void {
@@ -133,7 +145,7 @@ export function startInbox(): () => void {
   // The cursor stays: the address may have set it before anything was read.
   set({ ...fresh, selected: get().selected })
   settled.clear()
-  started = new Stream({ onEvent, onState, onGap: () => void reload() })
+  started = new Stream({ onEvent, onPresence: notePresence, onState, onGap: () => void reload() })
   // Whoever follows another tab's stream hears of no gap; what waits must be read all the same.
   const timer = setTimeout(() => !loading && void reload(), 300)
   return () => {

@@ -1,7 +1,7 @@
 // Short messages about what happened. Each is announced to screen readers; those that tell of a failure stay.
 import { create } from 'zustand'
 
-export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; stays: boolean }
+export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; link?: { href: string; label: string }; action?: { label: string; run: () => void }; for_ms: number; stays: boolean }
 
 type Notices = { notices: Notice[] }
 
@@ -13,8 +13,8 @@ export function dismiss(id: number): void {
 }
 
 export function tell(text: string, more: Partial<Omit<Notice, 'id' | 'text'>> = {}): void {
-  const notice: Notice = { id: ++last, tone: 'plain', stays: more.tone === 'bad', text, ...more }
+  const notice: Notice = { id: ++last, tone: 'plain', stays: more.tone === 'bad', for_ms: more.action ? 8000 : 4000, text, ...more }
   // A new success replaces the last one; failures stay until they are read.
   useNotices.setState(({ notices }) => ({ notices: [...notices.filter((old) => old.stays || notice.stays).slice(-3), notice] }))
-  if (!notice.stays) setTimeout(() => dismiss(notice.id), 4000)
+  if (!notice.stays) setTimeout(() => dismiss(notice.id), notice.for_ms)
 }

@@ -2,10 +2,11 @@
 import { create } from 'zustand'
 
 export type Theme = 'system' | 'light' | 'dark'
-export type Settings = { theme: Theme; shortcuts: boolean; compact: boolean; grouping: boolean }
+export type Hold = 'off' | 'risky' | 'all'
+export type Settings = { theme: Theme; shortcuts: boolean; compact: boolean; grouping: boolean; hold: Hold }
 
 const place = 'holdpoint.settings'
-const defaults: Settings = { theme: 'system', shortcuts: true, compact: false, grouping: true }
+const defaults: Settings = { theme: 'system', shortcuts: true, compact: false, grouping: true, hold: 'risky' }
 
 function stored(): Settings {
   try {
@@ -15,6 +16,7 @@ function stored(): Settings {
       shortcuts: found.shortcuts ?? defaults.shortcuts,
       compact: found.compact ?? defaults.compact,
       grouping: found.grouping ?? defaults.grouping,
+      hold: found.hold === 'off' || found.hold === 'all' ? found.hold : defaults.hold,
     }
   } catch {
     return defaults
@@ -25,9 +27,9 @@ export const useSettings = create<Settings & { change: (part: Partial<Settings>)
   ...stored(),
   change: (part) => {
     set(part)
-    const { theme, shortcuts, compact, grouping } = get()
+    const { theme, shortcuts, compact, grouping, hold } = get()
     try {
-      localStorage.setItem(place, JSON.stringify({ theme, shortcuts, compact, grouping }))
+      localStorage.setItem(place, JSON.stringify({ theme, shortcuts, compact, grouping, hold }))
     } catch {
       // Private windows may refuse to store; the setting then holds until the page closes.
     }

@@ -1,6 +1,6 @@
 // The live stream of events. Tabs share one connection, because browsers open only six to a server: whoever holds the
 // lock listens and passes events on. A connection that broke goes on after the last event seen.
-import type { Event, EventName } from '../wire'
+import type { Event, EventName, Viewers } from '../wire'
 
 const event_names: EventName[] = [
   'approval-required', 'decision-recorded', 'request-settled', 'request-reminded', 'request-escalated', 'request-retried',
@@ -11,12 +11,13 @@ export type StreamState = 'connecting' | 'live' | 'lost'
 
 export type StreamListener = {
   onEvent: (event: Event) => void
+  onPresence: (viewers: Viewers) => void
   onState: (state: StreamState) => void
   /** The stream began without knowing where it stopped: what happened meanwhile must be read. */
   onGap: () => void
 }
 
-type Message = { type: 'event'; event: Event } | { type: 'state'; state: StreamState } | { type: 'gap' } | { type: 'hello' }
+type Message = { type: 'event'; event: Event } | { type: 'presence'; viewers: Viewers } | { type: 'state'; state: StreamState } | { type: 'gap' } | { type: 'hello' }
 
 const pause_min_ms = 500
 const pause_max_ms = 15_000
@@ -62,6 +63,7 @@ export class Stream {
       if (this.is_leader) this.say({ type: 'state', state: this.state })
     } else if (!this.is_leader) {
       if (message.type === 'event') this.take(message.event)
+      else if (message.type === 'presence') this.listener.onPresence(message.viewers)
       else if (message.type === 'gap') this.listener.onGap()
       else this.listener.onState((this.state = message.state))
     }
@@ -97,6 +99,11 @@ export class Stream {
     }
     this.source.onerror = () => this.retry()
     this.source.addEventListener('reconnect', () => this.retry())
+    this.source.addEventListener('presence', (message: MessageEvent<string>) => {
+      const viewers = JSON.parse(message.data) as Viewers
+      this.listener.onPresence(viewers)
+      this.say({ type: 'presence', viewers })
+    })
     for (const name of event_names)
       this.source.addEventListener(name, (message: MessageEvent<string>) => {
         const event = JSON.parse(message.data) as Event

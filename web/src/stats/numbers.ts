@@ -48,3 +48,44 @@ export function byHour(moments: number[], now: number): Column[] {
   }
   return columns
 }
+
+export type Spared = { by_policy: number; by_grant: number; by_trust: number; asked: number }
+
+/** Which of these needed nobody, and why; denied ones needed nobody either, but saved no question. */
+export function sparedOf(requests: { outcome: string | null; verdict: { kind: string; rule: string | null } }[]): Spared {
+  const found: Spared = { by_policy: 0, by_grant: 0, by_trust: 0, asked: 0 }
+  for (const { outcome, verdict } of requests) {
+    if (outcome === 'denied') continue
+    if (outcome !== 'allowed') found.asked += 1
+    else if (verdict.rule === 'grant') found.by_grant += 1
+    else if (verdict.rule === 'trust') found.by_trust += 1
+    else found.by_policy += 1
+  }
+  return found
+}
+
+export type Share = { name: string; total: number; parts: { key: string; count: number }[] }
+
+/** For each name, how often each key occurs; the most frequent names first. */
+export function shares(rows: { name: string; key: string }[], rows_max: number): Share[] {
+  const found = new Map<string, Map<string, number>>()
+  for (const { name, key } of rows) {
+    const own = found.get(name) ?? new Map<string, number>()
+    own.set(key, (own.get(key) ?? 0) + 1)
+    found.set(name, own)
+  }
+  return [...found]
+    .map(([name, own]) => ({ name: visibleText(name), total: [...own.values()].reduce((sum, count) => sum + count, 0), parts: [...own].map(([key, count]) => ({ key, count })) }))
+    .sort((a, b) => b.total - a.total)
+    .slice(0, rows_max)
+}
+
+/** The middle time for each name, the slowest first. */
+export function slowest(rows: { name: string; span_ms: number }[], rows_max: number): { name: string; median_ms: number; count: number }[] {
+  const spans = new Map<string, number[]>()
+  for (const { name, span_ms } of rows) spans.set(name, [...(spans.get(name) ?? []), span_ms])
+  return [...spans]
+    .map(([name, own]) => ({ name: visibleText(name), median_ms: medianOf(own)!, count: own.length }))
+    .sort((a, b) => b.median_ms - a.median_ms)
+    .slice(0, rows_max)
+}

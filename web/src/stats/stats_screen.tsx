@@ -1,12 +1,12 @@
 // How things go: what waits, how it ended, how long it took. Drawn with a few lines of SVG.
 import { client } from '../client'
-import { sentence } from '../errors'
 import { formatSpan } from '../model/time'
-import { outcomes, outcomeWord, plural } from '../model/words'
+import { outcomes, outcomeWord, plural, risks } from '../model/words'
 import { useLoad } from '../state/load'
-import { Ago, PageHead, Spinner } from '../ui/parts'
-import type { Outcome, Request } from '../wire'
-import { byHour, countBy, histogram, medianOf } from './numbers'
+import { Ago, Figure, Page, PageHead, Problem, Spinner } from '../ui/parts'
+import type { Outcome, Request, RiskLevel } from '../wire'
+import { useInbox } from '../state/inbox'
+import { byHour, countBy, histogram, medianOf, shares, slowest, sparedOf, type Share, type Spared } from './numbers'
 
 const sample_pages = 5
 
@@ -41,7 +41,7 @@ function Bars({ rows, label }: { rows: { name: string; count: number; fill?: str
             </th>
             <td className="py-1">
               <svg aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" className="block h-2 w-full overflow-visible">
-                <rect width={Math.max(0.6, (100 * row.count) / most)} height="8" rx="0" className={row.fill ?? 'fill-accent'} />
+                <rect width={row.count && Math.max(0.6, (100 * row.count) / most)} height="8" rx="0" className={row.fill ?? 'fill-accent'} />
               </svg>
             </td>
             <td className="tabular w-16 py-1 pl-3 text-right">{row.count.toLocaleString('en')}</td>
@@ -74,21 +74,108 @@ function Columns({ columns, label }: { columns: { name: string; count: number; s
   )
 }
 
-function Figure({ value, label }: { value: React.ReactNode; label: string }) {
-  return (
-    <div className="border-l-2 border-line pl-4">
-      <p className="tabular m-0 text-[1.75rem] font-semibold leading-9 tracking-tight">{value}</p>
-      <p className="m-0 text-[0.875rem] text-soft">{label}</p>
-    </div>
-  )
-}
-
 function Panel({ title, children }: { title: string; children: React.ReactNode }) {
   return (
     <section className="rounded-xl border border-line bg-sheet p-5">
       <h2 className="mb-4 text-[0.9375rem]">{title}</h2>
       {children}
     </section>
+  )
+}
+
+/** One bar for each name, cut by how it ended. */
+function Shares({ rows, label }: { rows: Share[]; label: string }) {
+  const most = Math.max(1, ...rows.map((row) => row.total))
+  if (rows.length === 0) return <p className="m-0 text-faint">Nothing yet.</p>
+  return (
+    <table className="w-full border-collapse text-[0.875rem]">
+      <caption className="sr-only">{label}</caption>
+      <tbody>
+        {rows.map((row) => {
+          const parts = outcomes.flatMap((outcome) => row.parts.filter((part) => part.key === outcome))
+          let x = 0
+          return (
+            <tr key={row.name}>
+              <th scope="row" className="foreign-line w-40 max-w-40 py-1 pr-3 text-left font-normal">
+                {row.name}
+              </th>
+              <td className="py-1">
+                <svg role="img" aria-label={parts.map((part) => `${part.count} ${outcomeWord[part.key as Outcome].toLowerCase()}`).join(', ')} viewBox="0 0 100 8" preserveAspectRatio="none" className="block h-2 w-full">
+                  {parts.map((part) => {
+                    const width = (100 * part.count) / most
+                    x += width
+                    return <rect key={part.key} x={x - width} width={Math.max(0, width - 0.35)} height="8" className={color[part.key as Outcome]} />
+                  })}
+                </svg>
+              </td>
+              <td className="tabular w-16 py-1 pl-3 text-right">{row.total.toLocaleString('en')}</td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+const sparedWord: [keyof Spared, string, string][] = [['by_policy', 'Passed by policy', 'fill-low'], ['by_grant', 'Passed by a grant', 'fill-yes'], ['by_trust', 'Passed by trust', 'fill-accent'], ['asked', 'Asked a person', 'fill-medium']]
+
+/** How many questions nobody had to answer. */
+function SparedView({ spared }: { spared: Spared }) {
+  const all = spared.by_policy + spared.by_grant + spared.by_trust + spared.asked
+  if (all === 0) return <p className="m-0 text-faint">Nothing yet.</p>
+  const saved = all - spared.asked
+  let x = 0
+  return (
+    <>
+      <p className="m-0 mb-3">
+        <b className="tabular text-[1.375rem]">{Math.round((100 * saved) / all)} %</b> <span className="text-soft">of {plural(all, 'call')} needed nobody: {plural(saved, 'question')} saved.</span>
+      </p>
+      <svg aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" className="block h-4 w-full">
+        {sparedWord.map(([key, , fill]) => {
+          const width = (100 * spared[key]) / all
+          x += width
+          return <rect key={key} x={x - width} width={Math.max(0, width - 0.25)} height="8" className={fill} />
+        })}
+      </svg>
+      <ul className="m-0 mt-3 grid list-none grid-cols-2 gap-x-4 gap-y-1 p-0 text-[0.875rem]">
+        {sparedWord.map(([key, label, fill]) => (
+          <li key={key} className="flex items-center gap-2">
+            <svg aria-hidden="true" viewBox="0 0 8 8" className="size-2.5 shrink-0">
+              <rect width="8" height="8" rx="1.5" className={fill} />
+            </svg>
+            <span className="flex-1">{label}</span> <span className="tabular">{spared[key].toLocaleString('en')}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const riskFill: Record<RiskLevel, string> = { critical: 'fill-critical', high: 'fill-high', medium: 'fill-medium', low: 'fill-low' }
+
+function Waiting() {
+  const requests = useInbox((inbox) => inbox.requests)
+  const waiting = [...requests.values()].filter((request) => request.state === 'pending')
+  return <Bars label="Waiting now, by risk" rows={risks.map((risk) => ({ name: `${risk} risk`, count: waiting.filter((request) => request.risk.level === risk).length, fill: riskFill[risk] }))} />
+}
+
+function Slowest({ rows }: { rows: { name: string; median_ms: number; count: number }[] }) {
+  if (rows.length === 0) return <p className="m-0 text-faint">Nothing yet.</p>
+  return (
+    <table className="w-full border-collapse text-[0.875rem]">
+      <caption className="sr-only">Median time to decide by tool</caption>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <th scope="row" className="foreign-line max-w-0 py-1 pr-3 text-left font-normal">
+              {row.name}
+            </th>
+            <td className="tabular w-24 py-1 text-right font-medium">{formatSpan(row.median_ms)}</td>
+            <td className="tabular w-28 py-1 pl-3 text-right text-faint">{plural(row.count, 'decision')}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 
@@ -100,50 +187,59 @@ export default function StatsScreen() {
   const spans = decided.map((request) => Date.parse(request.decision!.at) - Date.parse(request.created_at))
   const median = medianOf(spans)
   const numbers = stats.data
+  const ended = (name: (request: Request) => string | undefined) =>
+    shares(settled.flatMap((request) => (request.outcome && name(request) !== undefined ? [{ name: name(request)!, key: request.outcome }] : [])), 8)
   return (
-    <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
-      <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
-        <PageHead title="Statistics" />
-        {stats.error !== undefined && <p role="alert" className="text-no">{sentence(stats.error)}</p>}
-        {!numbers ? (
-          <Spinner />
-        ) : (
-          <>
-            <div className="mb-8 grid grid-cols-2 gap-6 lg:grid-cols-4">
-              <Figure value={numbers.pending.toLocaleString('en')} label={numbers.oldest_pending_at ? 'waiting now' : 'waiting; nobody is held up'} />
-              <Figure value={numbers.oldest_pending_at ? <Ago at={numbers.oldest_pending_at} /> : '–'} label="the oldest was asked" />
-              <Figure value={median === null ? '–' : formatSpan(median)} label={`median time to decide, last ${decided.length}`} />
-              <Figure value={numbers.decided.toLocaleString('en')} label="decided by people, ever" />
-            </div>
-            <div className="grid gap-5 lg:grid-cols-2">
-              <Panel title="How it ended">
-                <Bars
-                  label="How it ended"
-                  rows={outcomes.filter((outcome) => numbers.outcomes[outcome] > 0).map((outcome) => ({ name: outcomeWord[outcome], count: numbers.outcomes[outcome], fill: color[outcome] }))}
-                />
-              </Panel>
-              <Panel title="Time to decide">
-                <Columns label="Time to decide" columns={histogram(spans)} />
-              </Panel>
-              <Panel title="Settled in the last 24 hours">
-                <Columns label="Settled by hour" columns={byHour(settled.flatMap((request) => (request.settled_at ? [Date.parse(request.settled_at)] : [])), Date.now())} />
-              </Panel>
-              <Panel title="Who decided">
-                <Bars label="Who decided" rows={countBy(decided.map((request) => request.decision!.by), 8)} />
-              </Panel>
-              <Panel title="By agent">
-                <Bars label="By agent" rows={countBy(settled.map((request) => request.agent), 8)} />
-              </Panel>
-              <Panel title="By tool">
-                <Bars label="By tool" rows={countBy(settled.flatMap((request) => request.action?.tool ?? []), 8)} />
-              </Panel>
-            </div>
-            <p className="mt-5 text-[0.875rem] text-faint">
-              Waiting and outcomes count everything stored; the rest looks at the last {plural(settled.length, 'settled request')}. Server {numbers.version}, up for {formatSpan(numbers.uptime_s * 1000)}, {plural(numbers.waiters, 'agent')} waiting, {plural(numbers.streams, 'open stream')}.
-            </p>
-          </>
-        )}
-      </div>
-    </main>
+    <Page>
+      <PageHead title="Statistics" />
+      <Problem error={stats.error} />
+      {!numbers ? (
+        stats.error === undefined && <Spinner />
+      ) : (
+        <>
+          <div className="mb-8 grid grid-cols-2 gap-6 lg:grid-cols-4">
+            <Figure value={numbers.pending.toLocaleString('en')} label={numbers.oldest_pending_at ? 'waiting now' : 'waiting; nobody is held up'} />
+            <Figure value={numbers.oldest_pending_at ? <Ago at={numbers.oldest_pending_at} /> : '–'} label="the oldest was asked" />
+            <Figure value={median === null ? '–' : formatSpan(median)} label={`median time to decide, last ${decided.length}`} />
+            <Figure value={numbers.decided.toLocaleString('en')} label="decided by people, ever" />
+          </div>
+          <div className="grid gap-5 lg:grid-cols-2">
+            <Panel title="Questions saved">
+              <SparedView spared={sparedOf(settled)} />
+            </Panel>
+            <Panel title="Waiting now">
+              <Waiting />
+            </Panel>
+            <Panel title="How it ended">
+              <Bars
+                label="How it ended"
+                rows={outcomes.filter((outcome) => numbers.outcomes[outcome] > 0).map((outcome) => ({ name: outcomeWord[outcome], count: numbers.outcomes[outcome], fill: color[outcome] }))}
+              />
+            </Panel>
+            <Panel title="Time to decide">
+              <Columns label="Time to decide" columns={histogram(spans)} />
+            </Panel>
+            <Panel title="Settled in the last 24 hours">
+              <Columns label="Settled by hour" columns={byHour(settled.flatMap((request) => (request.settled_at ? [Date.parse(request.settled_at)] : [])), Date.now())} />
+            </Panel>
+            <Panel title="Who decided">
+              <Bars label="Who decided" rows={countBy(decided.map((request) => request.decision!.by), 8)} />
+            </Panel>
+            <Panel title="By agent">
+              <Shares label="By agent" rows={ended((request) => request.agent)} />
+            </Panel>
+            <Panel title="By tool">
+              <Shares label="By tool" rows={ended((request) => request.action?.tool)} />
+            </Panel>
+            <Panel title="Slowest to be decided">
+              <Slowest rows={slowest(decided.flatMap((request) => (request.action ? [{ name: request.action.tool, span_ms: Date.parse(request.decision!.at) - Date.parse(request.created_at) }] : [])), 8)} />
+            </Panel>
+          </div>
+          <p className="mt-5 text-[0.875rem] text-faint">
+            Waiting and how it ended count everything stored; the rest looks at the last {plural(settled.length, 'settled request')}. Server {numbers.version}, up for {formatSpan(numbers.uptime_s * 1000)}, {plural(numbers.waiters, 'agent')} waiting, {plural(numbers.streams, 'open stream')}.
+          </p>
+        </>
+      )}
+    </Page>
   )
 }

@@ -36,6 +36,10 @@ export const HistoryIcon = () => <Icon><path d="M3.5 10a6.5 6.5 0 1 0 2-4.7M3.5 
 export const ChartIcon = () => <Icon><path d="M3 17V3M3 17h14M7 14V9M11 14V5M15 14v-3" /></Icon>
 export const PeopleIcon = () => <Icon><circle cx="7.5" cy="7" r="2.8" /><path d="M2.5 16.5c.4-3 2.4-4.5 5-4.5s4.6 1.5 5 4.5M13 4.5a2.6 2.6 0 0 1 0 5M14.5 12.2c1.7.500 2.8 1.9 3 4.3" /></Icon>
 export const GearIcon = () => <Icon><path d="M3 6h7M14 6h3M3 14h3M10 14h7" /><circle cx="12" cy="6" r="2" /><circle cx="8" cy="14" r="2" /></Icon>
+export const ChatIcon = () => <Icon><path d="M3 5.500A1.500 1.500 0 0 1 4.500 4h11A1.500 1.500 0 0 1 17 5.500v7a1.500 1.500 0 0 1-1.500 1.500H9l-4 3v-3h-.500A1.500 1.500 0 0 1 3 12.500zM7 8h6M7 10.800h4" /></Icon>
+export const KeyIcon = () => <Icon><circle cx="6.5" cy="12.5" r="3.2" /><path d="m9 10.500 7.500-7M13 6.500l2 2M15 4.500l1.500 1.500" /></Icon>
+export const BookIcon = () => <Icon><path d="M4 4.500A1.500 1.500 0 0 1 5.500 3H16v11H5.500A1.500 1.500 0 0 0 4 15.500zM4 15.500A1.500 1.500 0 0 0 5.500 17H16M8 7h5" /></Icon>
+export const ListIcon = () => <Icon><path d="M7.500 5H17M7.500 10H17M7.500 15H17M3.500 5h.01M3.500 10h.01M3.500 15h.01" /></Icon>
 export const SearchIcon = () => <Icon size={16}><circle cx="9" cy="9" r="5.5" /><path d="m13.2 13.2 3.8 3.8" /></Icon>
 export const CloseIcon = () => <Icon size={16}><path d="m5 5 10 10M15 5 5 15" /></Icon>
 export const BackIcon = () => <Icon><path d="M12 4 6 10l6 6" /></Icon>

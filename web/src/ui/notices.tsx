@@ -27,6 +27,23 @@ export function Notices() {
               Look
             </Link>
           )}
+          {notice.link && (
+            <Link href={notice.link.href} className="btn-link shrink-0" onClick={() => dismiss(notice.id)}>
+              {notice.link.label}
+            </Link>
+          )}
+          {notice.action && (
+            <button
+              type="button"
+              className="btn-link shrink-0 font-medium"
+              onClick={() => {
+                notice.action!.run()
+                dismiss(notice.id)
+              }}
+            >
+              {notice.action.label}
+            </button>
+          )}
           {notice.stays && (
             <button type="button" aria-label="Dismiss" className="-mr-1 grid size-6 shrink-0 place-items-center" onClick={() => dismiss(notice.id)}>
               <CloseIcon />

@@ -1,6 +1,8 @@
 // Small parts that several screens share.
 import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { sentence } from '../errors'
 import { formatAgo, formatLeft, formatMoment } from '../model/time'
+import { visibleText } from '../model/marked_text'
 import { outcomeWord, reversibilityOf, reversibilityWord } from '../model/words'
 import { useNow } from '../state/clock'
 import { useSettings } from '../state/settings'
@@ -62,8 +64,13 @@ export const OutcomeTag = ({ outcome }: { outcome: Outcome }) => (
   <span className={`font-medium ${outcomeColor[outcome]}`}>{outcomeWord[outcome]}</span>
 )
 
+/** The first letter of a name, in a circle. */
+export const Avatar = ({ name }: { name: string }) => (
+  <span className="inline-grid size-5 place-items-center rounded-full border border-sheet bg-accent text-[0.6875rem] font-semibold uppercase text-sheet">{visibleText(name.slice(0, 1))}</span>
+)
+
 /** A native modal dialog: the browser keeps the focus inside and gives it back. */
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+export function Dialog({ title, onClose, children, is_low = false }: { title: string; onClose: () => void; children: ReactNode; is_low?: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
   return (
@@ -72,7 +79,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       aria-label={title}
       onClose={onClose}
       onClick={(event) => event.target === dialog.current && dialog.current.close()}
-      className="m-auto max-h-[90dvh] w-[min(36rem,calc(100vw-2rem))] overflow-auto rounded-xl border border-line bg-sheet p-0 shadow-xl"
+      className={`${is_low ? 'mx-auto mb-4 mt-auto' : 'm-auto'} max-h-[90dvh] w-[min(36rem,calc(100vw-2rem))] overflow-auto rounded-xl border border-line bg-sheet p-0 shadow-xl`}
     >
       <div className="p-6">
         <div className="mb-4 flex items-start justify-between gap-4">
@@ -114,15 +121,16 @@ export function Section({ title, children, aside }: { title: string; children: R
   )
 }
 
-/** Something that opens; closed it costs one line. */
+/** Something that opens; closed it costs one line, and what is inside is only read when somebody opens it. */
 export function Fold({ title, children, is_open = false }: { title: ReactNode; children: ReactNode; is_open?: boolean }) {
+  const [was_open, setOpen] = useState(is_open)
   return (
-    <details className="group border-t border-line py-3" open={is_open}>
+    <details className="group border-t border-line py-3" open={is_open} onToggle={(event) => event.currentTarget.open && setOpen(true)}>
       <summary className="flex min-h-6 list-none items-center gap-2 text-[0.875rem] font-medium text-soft hover:text-ink [&::-webkit-details-marker]:hidden">
         <span aria-hidden="true" className="inline-block transition-transform group-open:rotate-90">›</span>
         {title}
       </summary>
-      <div className="mt-3">{children}</div>
+      <div className="mt-3">{(was_open || is_open) && children}</div>
     </details>
   )
 }
@@ -135,5 +143,50 @@ export function PageHead({ title, children }: { title: string; children?: ReactN
       <h1 className="text-[1.625rem] leading-8 tracking-tight">{title}</h1>
       {children}
     </header>
+  )
+}
+
+/** A screen that scrolls as a whole. */
+export function Page({ children, width = 'max-w-6xl' }: { children: ReactNode; width?: string }) {
+  return (
+    <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
+      <div className={`mx-auto px-5 py-8 md:px-8 ${width}`}>{children}</div>
+    </main>
+  )
+}
+
+/** Which part of a screen is shown; the address keeps it. */
+export function Tabs<T extends string>({ label, tabs, value, onPick }: { label: string; tabs: [T, string][]; value: T; onPick: (tab: T) => void }) {
+  return (
+    <div role="group" aria-label={label} className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+      {tabs.map(([key, text]) => (
+        <button
+          key={key}
+          type="button"
+          aria-pressed={value === key}
+          className={`relative min-h-10 shrink-0 px-3 focus-visible:-outline-offset-2 ${value === key ? 'font-semibold text-ink after:absolute after:inset-x-3 after:bottom-0 after:h-[3px] after:rounded-t after:bg-accent' : 'text-soft hover:text-ink'}`}
+          onClick={() => onPick(key)}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+export function Figure({ value, label }: { value: ReactNode; label: string }) {
+  return (
+    <div className="border-l-2 border-line pl-4">
+      <p className="tabular m-0 text-[1.75rem] font-semibold leading-9 tracking-tight">{value}</p>
+      <p className="m-0 text-[0.875rem] text-soft">{label}</p>
+    </div>
+  )
+}
+
+export function Problem({ error }: { error: unknown }) {
+  return error === undefined ? null : (
+    <p role="alert" className="foreign m-0 my-3 text-no">
+      {sentence(error)}
+    </p>
   )
 }

@@ -1,0 +1,88 @@
+// A session as a conversation: the whole loop in one window.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
+import { check, variants } from './looks.mjs'
+
+let server, agent, ann, page
+before(async () => {
+  server = await new Server().start()
+  agent = await server.agent('site-bot')
+  ann = await server.person('ann')
+  page = await open(server, 'ann')
+})
+afterEach(() => assertClean(page))
+after(async () => {
+  await closeBrowser()
+  await server.stop()
+})
+
+const session = 'clean-up-1'
+const context = { user_prompt: 'Clean up the site', current_reasoning: 'I found five pages that nobody links to.' }
+const settled = (request, outcome) => eventually(`it is ${outcome}`, async () => (await agent.read(request)).outcome === outcome)
+const talk = () => page.getByRole('region', { name: 'Conversation' })
+
+test('H6 H7 the whole loop in one window: asked, approved in place, run, reported', async () => {
+  await page.goto(`${server.page_url}/chat`)
+  await page.getByText('No conversation yet').waitFor()
+  const request = await agent.act('delete_pages', { pages: ['test', 'old-landing'] }, { session, context, user: 'ann' })
+  await page.goto(`${server.page_url}/chat?session=${session}`)
+  await talk().getByText('Clean up the site').waitFor()
+  await talk().getByText('I found five pages that nobody links to.').waitFor()
+  await page.getByText('1 decision needed').waitFor()
+  await page.waitForTimeout(450)
+  await talk().getByRole('button', { name: 'Approve' }).click()
+  await settled(request, 'approved')
+  await agent.post(`/v1/requests/${request.id}/report`, { success: true, result: { deleted: 2 } })
+  await talk().getByText('deleted').waitFor()
+  assert.match(await talk().innerText(), /delete_pages done/)
+  assert.equal(await talk().getByText('Clean up the site').count(), 1)
+})
+
+test('H6 Q3 what the agent asks meanwhile appears by itself and is answered in place', async () => {
+  const question = await agent.propose({ kind: 'input', session, input: { question: 'Which page should be the new landing page?', type: 'choice', options: ['Home', 'Shop'] } })
+  await talk().getByText('Which page should be the new landing page?').waitFor()
+  await talk().getByText('Shop').click()
+  await talk().getByRole('button', { name: 'Answer' }).click()
+  await settled(question, 'answered')
+  assert.equal((await agent.read(question)).decision.answer, 'Shop')
+})
+
+test('H6 D9 what is risky is opened and read first; a rejection says why', async () => {
+  const risky = await agent.act('publish_post', { slug: 'black-friday' }, { session, risk: { level: 'high', consequences: ['Everyone can see it.'] } })
+  const card = talk().getByLabel('Waits for a decision')
+  await card.waitFor()
+  assert.equal(await card.getByRole('button', { name: 'Approve' }).count(), 0)
+  await card.getByRole('button', { name: 'Review and decide' }).click()
+  const review = page.getByRole('dialog', { name: 'Review' })
+  await review.getByText('Everyone can see it.').waitFor()
+  await page.waitForTimeout(450)
+  await review.getByRole('button', { name: 'Reject' }).click()
+  await review.getByText('This is not needed.').click()
+  await review.getByRole('button', { name: 'Reject', exact: true }).click()
+  await settled(risky, 'rejected')
+  await talk().getByText('This is not needed.').waitFor()
+})
+
+test('D8 H6 a decision made elsewhere is told here', async () => {
+  const request = await agent.act('archive_post', { slug: 'a' }, { session })
+  await talk().getByLabel('Waits for a decision').waitFor()
+  await ann.decide(request, 'defer', { guidance: 'Ask the editors first.' })
+  await talk().getByText('Ask the editors first.').waitFor()
+  assert.equal(await talk().getByLabel('Waits for a decision').count(), 0)
+})
+
+for (const [name, options] of variants) {
+  test(`H6 axe finds nothing in a conversation, ${name}`, async () => {
+    const waiting = await agent.act('tidy', { page: name }, { session })
+    const window = await open(server, 'ann', options)
+    await window.goto(`${server.page_url}/chat?session=${session}`)
+    await window.getByLabel('Waits for a decision').waitFor()
+    await check(window, 'conversation')
+    await window.getByLabel('Waits for a decision').getByRole('button', { name: 'More…' }).click()
+    await window.getByRole('dialog', { name: 'Review' }).waitFor()
+    await check(window, 'review')
+    await window.context().close()
+    await ann.decide(waiting, 'reject')
+  })
+}

@@ -1,0 +1,135 @@
+// Where a person is signed in, with what, and where they are told.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { assertClean, closeBrowser, eventually, NamedServer, open, show } from './harness.mjs'
+import { check, variants } from './looks.mjs'
+import { deliver, PushService, shownMessages } from './push_service.mjs'
+
+const server = await new NamedServer(['--push-to-loopback']).start()
+
+let agent, ann, page, authenticator, cdp
+before(async () => {
+  agent = await server.agent('deploy-bot')
+  ann = await server.person('ann')
+  page = await open(server, 'ann')
+  cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  ;({ authenticatorId: authenticator } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  }))
+})
+afterEach(() => assertClean(page))
+after(async () => {
+  await closeBrowser()
+  await server.stop()
+})
+
+test('D9 X1 a passkey is made, and signs in', async () => {
+  await page.goto(`${server.page_url}/settings`)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByText('The passkey is ready.').waitFor()
+  await page.getByText(/^Chrome on Linux$/).first().waitFor()
+  await page.getByRole('button', { name: 'Sign out', exact: true }).last().click()
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByText('ann · approver').waitFor()
+})
+
+test('D9 a critical decision is confirmed with a passkey over exactly what is shown', async () => {
+  const request = await agent.act('wipe', { database: 'orders' }, { risk: 'critical' })
+  await page.goto(server.page_url)
+  await show(page, request)
+  await page.keyboard.press('a')
+  await page.getByText('Critical: confirm what you release').waitFor()
+  await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
+  await eventually('it is approved', async () => (await agent.read(request)).outcome === 'approved')
+})
+
+test('D9 a person the device does not recognise confirms nothing', async () => {
+  const request = await agent.act('wipe', { database: 'customers' }, { risk: 'critical' })
+  await page.goto(server.page_url)
+  await show(page, request)
+  await page.keyboard.press('a')
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId: authenticator, isUserVerified: false })
+  await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
+  await page.getByText('The passkey was not used: it was cancelled, or took too long.').waitFor()
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId: authenticator, isUserVerified: true })
+  assert.equal((await agent.read(request)).state, 'pending')
+})
+
+test('X1 sessions are listed, and another one is ended at once', async () => {
+  const other = await open(server, 'ann')
+  await page.goto(`${server.page_url}/settings`)
+  await page.getByText('this one', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await page.getByText('ann is signed in here only.').waitFor()
+  await other.getByText('Your session has ended').waitFor()
+  assert.equal(await page.getByText('this one', { exact: true }).count(), 1)
+  await other.context().close()
+})
+
+test('X1 an admin sees and ends the sessions of others', async () => {
+  const admin = await open(server, 'admin')
+  await admin.goto(`${server.page_url}/people`)
+  const row = admin.getByRole('row', { name: /^ann/ })
+  await row.getByRole('button', { name: 'Sessions' }).click()
+  await admin.getByRole('dialog').getByRole('button', { name: 'Sign out' }).first().waitFor()
+  await admin.context().close()
+})
+
+test('D9 a passkey is removed', async () => {
+  await page.goto(`${server.page_url}/settings`)
+  await page.getByRole('button', { name: /^Remove Chrome on Linux/ }).click()
+  await page.getByText('The passkey is removed.').waitFor()
+  await eventually('it is gone', async () => (await page.getByRole('button', { name: /^Remove Chrome/ }).count()) === 0)
+})
+
+/** Presses a button of a shown message. */
+const press = (tag, action) =>
+  page.context().serviceWorkers()[0].evaluate(async ([tag, action]) => {
+    const [notification] = await self.registration.getNotifications({ tag })
+    self.dispatchEvent(new NotificationEvent('notificationclick', { notification, action }))
+  }, [tag, action])
+
+test('H8 a message of the server has buttons; Approve decides with its token alone, and only once', async () => {
+  await page.context().grantPermissions(['notifications'], { origin: server.page_url })
+  const service = await new PushService().start()
+  await ann.post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
+  const told = (request, about) => eventually(`${about} is told`, () => service.messages.find(({ holdpoint }) => holdpoint.id === request.id && holdpoint.about === about))
+  await page.goto(`${server.page_url}/settings`)
+  await page.getByText('through 127.0.0.1').waitFor()
+  await eventually('the worker runs', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+
+  const request = await agent.act('refund', { amount: 24 }, { risk: 'low' })
+  const asked = await told(request, 'approval-required')
+  await deliver(page, server.page_url, asked)
+  const shown = await eventually('it is shown', async () => (await shownMessages(page)).find((one) => one.tag === request.id))
+  assert.deepEqual([shown.title, shown.actions], [request.headline, ['Approve', 'Deny']])
+  await page.context().clearCookies()
+  await press(request.id, 'approve')
+  await eventually('it is approved', async () => (await agent.read(request)).outcome === 'approved')
+  const { decision } = await agent.read(request)
+  assert.deepEqual([decision.by, decision.via], ['ann', 'push'])
+  await deliver(page, server.page_url, await told(request, 'request-settled'))
+  await eventually('it ends quietly', async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.silent && one.actions.length === 0))
+
+  await deliver(page, server.page_url, asked)
+  await eventually('the old message is shown again', async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.actions.length === 2))
+  await press(request.id, 'reject')
+  await eventually('it says that it did not count', async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.body.startsWith('Not decided:')))
+  const risky = await agent.act('refund', { amount: 2400 }, { risk: 'high' })
+  assert.equal((await told(risky, 'approval-required')).holdpoint.token, null)
+  service.stop()
+  await page.context().close()
+  page = await open(server, 'ann')
+})
+
+for (const [name, options] of variants) {
+  test(`H6 axe finds nothing in the settings, ${name}`, async () => {
+    const window = await open(server, 'ann', options)
+    await window.goto(`${server.page_url}/settings`)
+    await window.getByText('this one', { exact: true }).waitFor()
+    await check(window, 'settings')
+    await window.context().close()
+  })
+}

@@ -1,0 +1,56 @@
+// Looking at a page as everybody's tools would: axe on one side, a suspicious reader on the other.
+import assert from 'node:assert/strict'
+import { axe_source, devices } from './harness.mjs'
+
+export const phone = { ...devices['iPhone 13'], defaultBrowserType: undefined }
+
+/** Every page in these; axe is injected, which the page's policy forbids to everybody else. */
+export const variants = [['desk', { bypassCSP: true }], ['phone', { ...phone, bypassCSP: true }]]
+
+// The theme is nothing but colours: what does not depend on them is looked at once.
+const themes = [['light', {}], ['dark', { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }]]
+
+/** Fails if axe finds something in what is shown now, in either theme, or if it is wider than the window. */
+export async function check(page, where) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) {
+    await page.addScriptTag({ content: axe_source })
+    // Colours on their way from one theme to the other are neither.
+    await page.addStyleTag({ content: '* { transition: none !important }' })
+  }
+  for (const [theme, rules] of themes) {
+    await page.emulateMedia({ colorScheme: theme })
+    const found = await page.evaluate((wanted) => globalThis.axe.run(document, { resultTypes: ['violations'], ...wanted }), rules)
+    const told = found.violations.map((violation) => `${violation.id}: ${violation.help}\n    ${violation.nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('\n    ')}`)
+    assert.deepEqual(told, [], `${where}, ${theme}`)
+  }
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  assert.ok(wide <= 0, `${where} is ${wide} pixels too wide`)
+}
+
+/** What foreign text did to the page: markup that is not ours, letters that are not seen, a broken layout. */
+export const wrongsOn = (page) =>
+  page.evaluate(() => {
+    const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f]/u
+    const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
+    const wrong = []
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node instanceof Text) {
+        if (invisible.test(node.data.replace(emoji, ''))) wrong.push(`hidden character in the text ${JSON.stringify(node.data.slice(0, 80))}`)
+        continue
+      }
+      if (/^(SCRIPT|IFRAME|IMG|OBJECT|EMBED|LINK|STYLE|BASE|META|VIDEO|AUDIO|TEMPLATE|MARQUEE|FRAME|SOURCE|PICTURE|PLAINTEXT)$/i.test(node.tagName) && node.tagName !== 'SCRIPT') wrong.push(`an element <${node.tagName}>`)
+      if (node.tagName === 'SCRIPT' && node.closest('#root')) wrong.push('a script inside the page')
+      if (node.tagName === 'FORM' && (node.hasAttribute('action') || !node.closest('main'))) wrong.push('a form that is not ours')
+      for (const attribute of node.attributes) {
+        if (/^on/i.test(attribute.name)) wrong.push(`a handler ${attribute.name}`)
+        if (/^(href|src|action|formaction)$/i.test(attribute.name) && !/^[/#]/.test(attribute.value)) wrong.push(`${attribute.name}=${attribute.value}`)
+        if (!/^(value|id|href|aria-activedescendant)$/.test(attribute.name) && invisible.test(attribute.value.replace(emoji, ''))) wrong.push(`hidden character in ${attribute.name}`)
+      }
+    }
+    if (globalThis.pwned) wrong.push('a script ran')
+    if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`)
+    const bar = document.querySelector('article footer')?.getBoundingClientRect()
+    if (bar && (bar.bottom > innerHeight + 1 || bar.right > innerWidth + 1 || bar.height > innerHeight * 0.6)) wrong.push('the decision bar left the window')
+    return wrong
+  })

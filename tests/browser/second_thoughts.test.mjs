@@ -1,0 +1,148 @@
+// Taking a decision back while the server holds it, seeing who else looks, and putting off on every device.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show, startEmpty } from './harness.mjs'
+import { check, variants } from './looks.mjs'
+
+const server = await new Server().start()
+
+let agent, ann, bob, page
+before(async () => {
+  agent = await server.agent('deploy-bot')
+  ann = await server.person('ann')
+  bob = await server.person('bob')
+  page = await open(server, 'ann')
+})
+beforeEach(() => startEmpty(server, page, bob))
+afterEach(() => assertClean(page))
+after(async () => {
+  await closeBrowser()
+  await server.stop()
+})
+
+const approveHigh = async (request) => {
+  await show(page, request)
+  await page.keyboard.press('a')
+  await page.getByText('High risk: look once more').waitFor()
+  await page.getByRole('button', { name: 'Approve now' }).click()
+}
+
+test('D8 U2 what is risky is held for a moment, and Undo takes it back', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
+  await agent.act('other', {})
+  await approveHigh(request)
+  await page.getByText(/deploy: approved; it takes effect in \d s/).waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByRole('button', { name: 'Undo' }).first().click()
+  await page.getByText('deploy: taken back; it waits again').waitFor()
+  const now = await agent.read(request)
+  assert.deepEqual([now.state, now.held ?? []], ['pending', []])
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
+})
+
+test('D8 U2 the key z takes it back too; left alone it takes effect', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
+  await agent.act('other', {})
+  await approveHigh(request)
+  await page.getByText(/it takes effect in/).waitFor()
+  await page.locator('#requests').focus()
+  await page.keyboard.press('z')
+  await page.getByText('deploy: taken back; it waits again').waitFor()
+  await page.waitForTimeout(450)
+  await approveHigh(request)
+  await eventually('it takes effect', async () => (await agent.read(request)).outcome === 'approved', 12_000)
+  await rowOf(page, request).waitFor({ state: 'detached' })
+})
+
+test('D8 several at once are held together and taken back together; a no counts at once', async () => {
+  const some = await Promise.all(['a', 'b', 'c', 'd'].map((name) => agent.act('refund', { order: name })))
+  await page.locator('[id^="row-group"]').click()
+  await page.waitForTimeout(450)
+  await page.getByRole('button', { name: 'Veto row 1' }).click()
+  await page.getByRole('button', { name: 'Approve 3, reject 1' }).click()
+  await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()
+  await page.getByRole('button', { name: 'Undo' }).first().click()
+  await page.getByText(/taken back; it waits again/).first().waitFor()
+  const states = await Promise.all(some.map((request) => agent.read(request)))
+  assert.equal(states.filter((one) => one.outcome === 'rejected').length, 1)
+  await eventually('the others wait again', async () => (await Promise.all(some.map((request) => agent.read(request)))).filter((one) => one.state === 'pending' && !one.held).length === 3)
+})
+
+test('D8 what somebody else holds is seen, and a no of one’s own counts before it', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' })
+  await bob.decide(request, 'approve', { undo_s: 30 })
+  await show(page, request)
+  await page.getByText('bob approved this.').waitFor()
+  await page.keyboard.press('r')
+  await page.getByText('This is not needed.').click()
+  await page.getByRole('button', { name: 'Reject', exact: true }).click()
+  await eventually('it is rejected', async () => (await agent.read(request)).outcome === 'rejected')
+})
+
+test('U2 holding everything, or nothing, is a setting', async () => {
+  await prefer(page, { hold: 'all' })
+  const request = await agent.act('small', {}, { risk: 'low' })
+  await agent.act('other', {})
+  await show(page, request)
+  await page.keyboard.press('a')
+  await page.getByText(/small: approved; it takes effect in/).waitFor()
+  await prefer(page, { hold: 'off' })
+  const risky = await agent.act('risky', {}, { risk: 'high' })
+  await approveHigh(risky)
+  await eventually('at once', async () => (await agent.read(risky)).outcome === 'approved', 2000)
+  await prefer(page, {})
+})
+
+test('H6 D8 whoever looks at the same request is seen, and goes', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' })
+  await show(page, request)
+  const other = await open(server, 'bob')
+  await other.goto(`${server.page_url}/r/${request.id}`)
+  await page.getByText('bob is looking at this too').waitFor()
+  await other.getByText('ann is looking at this too').waitFor()
+  await other.goto(`${server.page_url}/settings`)
+  await page.getByText('bob is looking at this too').waitFor({ state: 'detached' })
+  await assertClean(other)
+  await other.context().close()
+})
+
+test('H6 what is put off is out of sight on every device of that person, and nobody else’s', async () => {
+  const later = await agent.act('later', {}, { timeout_s: 3600 })
+  const other = await agent.act('other', {}, { timeout_s: 3600 })
+  await show(page, later)
+  await page.keyboard.press('n')
+  await page.getByRole('button', { name: '1 hour' }).click()
+  await rowOf(page, later).waitFor({ state: 'detached' })
+  const second = await open(server, 'ann')
+  await rowOf(second, other).waitFor()
+  assert.equal(await rowOf(second, later).count(), 0)
+  await second.context().close()
+  const bobs = await open(server, 'bob')
+  await rowOf(bobs, later).waitFor()
+  await bobs.context().close()
+})
+
+for (const [name, options] of variants) {
+  test(`H6 axe finds nothing while somebody looks, something is held, or is put off, ${name}`, async () => {
+    const window = await open(server, 'ann', options)
+    const request = await agent.act('deploy', { service: 'checkout' }, { timeout_s: 3600 })
+    await bob.post(`/v1/requests/${request.id}/presence`, { looking: true })
+    await bob.decide(request, 'approve', { undo_s: 30 })
+    await window.goto(`${server.page_url}/r/${request.id}`)
+    await window.getByText('bob approved this.').waitFor()
+    await window.getByText('bob is looking at this too').waitFor()
+    await check(window, 'held by somebody else')
+    await bob.post(`/v1/requests/${request.id}/undo`)
+    await ann.decide(request, 'approve', { undo_s: 30 })
+    await window.getByText('You approved this.').waitFor()
+    await check(window, 'held by me')
+    await window.getByRole('button', { name: 'Undo' }).click()
+    await window.getByText('deploy: taken back; it waits again').waitFor()
+    await check(window, 'taken back')
+    await window.getByRole('button', { name: 'More decisions' }).click()
+    await window.getByRole('button', { name: /Not now/ }).click()
+    await window.getByRole('button', { name: '1 hour' }).waitFor()
+    await check(window, 'putting off')
+    await window.context().close()
+  })
+}

@@ -1,0 +1,335 @@
+// One session as a conversation, live: what the user wanted, what the agent does, and the decision in place.
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useLocation, useSearch } from 'wouter'
+import { client } from '../client'
+import { checkAnswer, draftFor } from '../model/answer'
+import { whyNotDecide } from '../model/authority'
+import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../model/conversation'
+import { Guard } from '../model/guard'
+import { visibleText } from '../model/marked_text'
+import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
+import { AnswerForm } from '../request/answer_form'
+import { PlanView } from '../request/plan_view'
+import { RequestPane } from '../request/request_pane'
+import { AnswerView } from '../request/subject'
+import { decide } from '../state/decide'
+import { hear, useInbox } from '../state/inbox'
+import { useLoad } from '../state/load'
+import { useMe } from '../state/session'
+import { snooze } from '../state/snooze'
+import { CloseIcon, RiskBars } from '../ui/icons'
+import { JsonView } from '../ui/json_view'
+import { Ago, Avatar, Countdown, OutcomeTag, Problem, RiskLine, riskColor, Spinner } from '../ui/parts'
+import { LongText, SafeText } from '../ui/safe_text'
+import type { Request } from '../wire'
+
+const session_max = 500
+
+/** Every request of a session, as the server says now and from now on. */
+function useSessionRequests(session: string | null): { requests: ReadonlyMap<string, Request>; error: unknown; is_loading: boolean } {
+  const [requests, setRequests] = useState<ReadonlyMap<string, Request>>(new Map())
+  const { data, error, is_loading } = useLoad(session === null ? null : `chat ${session}`, async () => {
+    const found: Request[] = []
+    let cursor: string | null = null
+    do {
+      const page: { requests: Request[]; next_cursor: string | null } = await client.list({ session: session!, limit: '100', ...(cursor ? { cursor } : {}) })
+      found.push(...page.requests)
+      cursor = page.next_cursor
+    } while (cursor && found.length < session_max)
+    return found
+  })
+  useEffect(() => setRequests(new Map(data?.map((request) => [request.id, request]))), [data])
+  useEffect(() => hear((request) => request.session === session && setRequests((old) => new Map(old).set(request.id, request))), [session])
+  return { requests, error, is_loading }
+}
+
+function Bubble({ by, at, is_mine, children }: { by: string; at: string; is_mine: boolean; children: ReactNode }) {
+  return (
+    <li className={`flex gap-2.5 ${is_mine ? 'flex-row-reverse' : ''}`}>
+      <span aria-hidden="true" className="mt-1">
+        <Avatar name={by} />
+      </span>
+      <div className={`min-w-0 max-w-[85%] ${is_mine ? 'text-right' : ''}`}>
+        <p className="m-0 mb-0.5 text-[0.8125rem] text-faint">
+          {visibleText(by)} · <Ago at={at} />
+        </p>
+        <div className={`inline-block max-w-full rounded-xl px-4 py-2.5 text-left ${is_mine ? 'bg-pick' : 'border border-line bg-sheet'}`}>{children}</div>
+      </div>
+    </li>
+  )
+}
+
+function Question({ request }: { request: Request }) {
+  const [draft, setDraft] = useState(() => draftFor(request.input!))
+  const [problem, setProblem] = useState<string | null>(null)
+  const send = () => {
+    const checked = checkAnswer(request.input!, draft)
+    if ('error' in checked) return setProblem(checked.error)
+    void decide(request, { decision: 'answer', answer: checked.value })
+  }
+  return (
+    <div className="mt-3">
+      <AnswerForm
+        input={request.input!}
+        draft={draft}
+        error={problem}
+        onChange={(next) => {
+          setDraft(next)
+          setProblem(null)
+        }}
+        onSubmit={send}
+      />
+      <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send}>
+        Answer
+      </button>
+    </div>
+  )
+}
+
+/** What waits here, and the decision on it. What is risky is opened and read first. */
+function Decide({ request, onReview }: { request: Request; onReview: () => void }) {
+  const me = useMe()
+  const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
+  const is_offline = useInbox((inbox) => inbox.connection === 'lost')
+  const guard = useRef<Guard>(null)
+  guard.current ??= new Guard()
+  useEffect(() => guard.current!.moved(performance.now()), [request.digest])
+  const why_not = whyNotDecide(request, me)
+  if (deciding)
+    return (
+      <p role="status" className="m-0 mt-3 flex items-center gap-2 text-soft">
+        <Spinner /> on its way…
+      </p>
+    )
+  if (why_not || is_offline) return <p className="m-0 mt-3 text-[0.875rem] text-soft">{is_offline ? 'No connection: deciding waits until it is back.' : `You cannot decide this: ${visibleText(why_not!)}.`}</p>
+  if (request.kind === 'input') return <Question request={request} />
+  const is_quick = (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
+  const send = (decision: 'approve' | 'reject') => guard.current!.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
+  return (
+    <div className="mt-3 flex flex-wrap gap-2">
+      {is_quick && (
+        <>
+          <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={() => send('approve')}>
+            {visibleText(request.confirmation?.confirm_label ?? 'Approve')}
+          </button>
+          <button type="button" className="btn btn-no min-h-11 md:min-h-9" onClick={() => send('reject')}>
+            {visibleText(request.confirmation?.cancel_label ?? 'Reject')}
+          </button>
+        </>
+      )}
+      <button type="button" className={`btn min-h-11 md:min-h-9 ${is_quick ? 'btn-quiet' : 'btn-yes'}`} onClick={onReview}>
+        {is_quick ? 'More…' : 'Review and decide'}
+      </button>
+    </div>
+  )
+}
+
+function Ask({ request, onReview }: { request: Request; onReview: () => void }) {
+  const is_waiting = request.state === 'pending'
+  const text = request.kind === 'response' ? request.response!.text : titleOf(request)
+  return (
+    <li className={`ml-7.5 rounded-xl border px-4 py-3 ${is_waiting ? 'border-accent bg-sheet shadow-md' : 'border-line'}`} aria-label={is_waiting ? 'Waits for a decision' : undefined}>
+      <div className="mb-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem]">
+        {is_waiting ? <RiskLine request={request} /> : <span className={riskColor[request.risk.level]}><RiskBars level={request.risk.level} size={13} /></span>}
+        <span className="text-faint">{request.kind === 'action' ? 'wants to run' : kindWord[request.kind]}</span>
+        <span className="ml-auto">{is_waiting ? <Countdown request={request} /> : request.outcome && <OutcomeTag outcome={request.outcome} />}</span>
+      </div>
+      <p className={`foreign m-0 ${is_waiting ? 'font-medium' : ''} ${isPlainCall(request) ? 'font-mono text-[0.9375rem]' : ''}`}>
+        <LongText text={text} />
+      </p>
+      {request.action && is_waiting && !isPlainCall(request) && (
+        <div className="mt-2 overflow-x-auto rounded-lg bg-well px-3 py-2">
+          <JsonView value={request.action.arguments} />
+        </div>
+      )}
+      {request.plan && <PlanView plan={request.plan} skipped={new Set()} onSkip={null} />}
+      {request.confirmation?.details && (
+        <p className="foreign m-0 mt-1 text-soft">
+          <LongText text={request.confirmation.details} />
+        </p>
+      )}
+      {is_waiting ? (
+        <Decide request={request} onReview={onReview} />
+      ) : (
+        <button type="button" className="btn-link mt-1 text-[0.8125rem]" onClick={onReview}>
+          Details
+        </button>
+      )}
+    </li>
+  )
+}
+
+function EntryView({ entry, onReview }: { entry: Entry; onReview: (request: Request) => void }) {
+  switch (entry.type) {
+    case 'user':
+    case 'agent':
+      return (
+        <Bubble by={entry.by} at={entry.at} is_mine={entry.type === 'user'}>
+          <p className="foreign m-0">
+            <LongText text={entry.text} />
+          </p>
+        </Bubble>
+      )
+    case 'ask':
+      return <Ask request={entry.request} onReview={() => onReview(entry.request)} />
+    case 'person':
+      return (
+        <Bubble by={entry.by} at={entry.at} is_mine>
+          <p className="m-0 font-medium">{entry.what}</p>
+          {entry.text && (
+            <p className="foreign m-0">
+              <SafeText text={entry.text} />
+            </p>
+          )}
+          {entry.answer !== undefined && <AnswerView answer={entry.answer} />}
+        </Bubble>
+      )
+    case 'event':
+      return <li className={`ml-7.5 text-[0.875rem] ${entry.tone === 'bad' ? 'text-no' : 'text-faint'}`}>{visibleText(entry.text)}</li>
+    case 'result':
+      return (
+        <li className="ml-7.5 rounded-xl bg-well px-4 py-2.5 text-[0.875rem]">
+          <p className="foreign m-0 mb-1">
+            <span className="font-mono">{visibleText(entry.tool)}</span> <span className={entry.report.success ? 'text-yes' : 'text-no'}>{entry.report.success ? 'done' : 'failed'}</span>
+          </p>
+          {entry.report.error && (
+            <p className="foreign m-0 text-no">
+              <LongText text={entry.report.error} />
+            </p>
+          )}
+          {entry.report.result != null && <JsonView value={entry.report.result} />}
+        </li>
+      )
+  }
+}
+
+/** The whole decision screen, over the conversation. */
+function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<string, Request>; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const guard = useRef(new Guard())
+  useEffect(() => {
+    dialog.current?.showModal()
+    guard.current.moved(performance.now())
+  }, [])
+  const request = requests.get(id)
+  if (!request) return null
+  return (
+    <dialog ref={dialog} aria-label="Review" onClose={onClose} className="m-auto h-[min(90dvh,52rem)] w-[min(56rem,calc(100vw-1.5rem))] overflow-hidden rounded-xl border border-line bg-paper p-0 shadow-xl open:flex open:flex-col">
+      <button type="button" className="btn btn-quiet absolute right-3 top-3 z-10 px-2" aria-label="Close" onClick={() => dialog.current?.close()}>
+        <CloseIcon />
+      </button>
+      <RequestPane
+        request={request}
+        onDecide={(call) => {
+          void decide(request, call)
+          dialog.current?.close()
+        }}
+        onSnooze={(until) => {
+          void snooze(request, until)
+          dialog.current?.close()
+        }}
+        admits={(press) => guard.current.admits(press, performance.now())}
+      />
+    </dialog>
+  )
+}
+
+function SessionList({ sessions, current, onPick }: { sessions: SessionSummary[]; current: string | null; onPick: (session: string) => void }) {
+  return (
+    <ul className="m-0 list-none p-0">
+      {sessions.map((one) => (
+        <li key={one.session}>
+          <button type="button" aria-current={one.session === current ? 'true' : undefined} className={`block w-full border-b border-line px-4 py-3 text-left focus-visible:-outline-offset-2 ${one.session === current ? 'bg-pick' : 'hover:bg-well'}`} onClick={() => onPick(one.session)}>
+            <span className="flex items-baseline gap-2">
+              <span className="foreign-line min-w-0 flex-1 font-medium">{visibleText(one.title || one.session)}</span>
+              {one.waiting > 0 && <span className="tabular rounded-full bg-ink px-1.5 text-[0.6875rem] font-semibold leading-[1.125rem] text-sheet">{one.waiting}</span>}
+            </span>
+            <span className="foreign-line block text-[0.8125rem] text-faint">
+              {visibleText(one.agent)} · <Ago at={one.last_at} />
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+export default function ChatScreen() {
+  const search = useSearch()
+  const [, navigate] = useLocation()
+  const chosen = new URLSearchParams(search).get('session')
+  const recent = useLoad('chat sessions', () => client.list({ limit: '100' }), { every_ms: 5000 })
+  const sessions = useMemo(() => sessionsOf(recent.data?.requests ?? []), [recent.data])
+  const session = chosen ?? sessions[0]?.session ?? null
+  const { requests, error, is_loading } = useSessionRequests(session)
+  const entries = useMemo(() => conversationOf(requests.values()), [requests])
+  const [reviewed, setReviewed] = useState<string | null>(null)
+  const waiting = [...requests.values()].filter((request) => request.state === 'pending').length
+  const scroll = useRef<HTMLDivElement>(null)
+  const end = useRef<HTMLDivElement>(null)
+  // Follows what comes, unless somebody reads further up.
+  const is_at_end = useRef(true)
+  useEffect(() => {
+    if (is_at_end.current) end.current?.scrollIntoView({ block: 'end' })
+  }, [entries.length, session])
+  const pick = (next: string) => {
+    is_at_end.current = true
+    navigate(`/chat?session=${encodeURIComponent(next)}`, { replace: true })
+  }
+  if (recent.data && sessions.length === 0 && chosen === null)
+    return (
+      <main id="main" className="m-auto max-w-lg px-6 py-10 text-center">
+        <h1 className="text-lg">No conversation yet</h1>
+        <p className="mt-2 text-soft">
+          When an agent names its <code className="font-mono">session</code>, everything it asks there is told here in one piece: what the user wanted, what the agent does, what people decide, and what came of it.
+        </p>
+      </main>
+    )
+  return (
+    <main id="main" className="flex min-h-0 flex-1">
+      <section aria-label="Sessions" tabIndex={0} className="hidden w-80 shrink-0 overflow-y-auto border-r border-line bg-sheet md:block">
+        {recent.is_loading && <Spinner />}
+        <SessionList sessions={sessions} current={session} onPick={pick} />
+      </section>
+      <div className="flex min-w-0 flex-1 flex-col">
+        <header className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-sheet px-4 py-2.5">
+          <h1 className="foreign-line min-w-0 text-[1.0625rem]">{visibleText(session ?? 'Chat')}</h1>
+          <span role="status" className="text-[0.875rem] text-soft">
+            {waiting > 0 ? `${plural(waiting, 'decision')} needed` : ''}
+          </span>
+          <label htmlFor="session" className="sr-only">
+            Session
+          </label>
+          <select id="session" className="field md:hidden" value={session ?? ''} onChange={(event) => pick(event.target.value)}>
+            {session !== null && !sessions.some((one) => one.session === session) && <option value={session}>{visibleText(session.slice(0, 60))}</option>}
+            {sessions.map((one) => (
+              <option key={one.session} value={one.session}>
+                {visibleText((one.title || one.session).slice(0, 60))}
+              </option>
+            ))}
+          </select>
+        </header>
+        <div
+          ref={scroll}
+          tabIndex={0}
+          role="region"
+          aria-label="Conversation"
+          className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"
+          onScroll={({ currentTarget: box }) => (is_at_end.current = box.scrollHeight - box.scrollTop - box.clientHeight < 80)}
+        >
+          <div className="mx-auto max-w-3xl px-4 py-6">
+            <Problem error={error} />
+            {is_loading && <Spinner />}
+            <ol aria-live="polite" className="m-0 grid list-none gap-4 p-0">
+              {entries.map((entry) => (
+                <EntryView key={entry.key} entry={entry} onReview={(request) => setReviewed(request.id)} />
+              ))}
+            </ol>
+            <div ref={end} className="h-4" />
+          </div>
+        </div>
+      </div>
+      {reviewed && <Review id={reviewed} requests={requests} onClose={() => setReviewed(null)} />}
+    </main>
+  )
+}

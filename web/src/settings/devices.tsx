@@ -1,0 +1,143 @@
+// Where one is signed in, with what one signs in, and where one is told.
+import { useState, type ReactNode } from 'react'
+import { client } from '../client'
+import { sentence } from '../errors'
+import { visibleText } from '../model/marked_text'
+import { formatAgo, formatMoment } from '../model/time'
+import { useLoad } from '../state/load'
+import { tell } from '../state/notices'
+import { canUsePasskeys, makePasskey, passkeyProblem } from '../state/passkeys'
+import { browserName, canPush, pushHere, startPush, stopPush } from '../state/push'
+import { useMe } from '../state/session'
+import { Problem, Spinner } from '../ui/parts'
+
+const problemOf = (error: unknown): string => passkeyProblem(error) ?? sentence(error)
+
+/** Runs something a button started; says what went wrong. */
+function useAttempt(): { is_busy: boolean; attempt: (work: () => Promise<unknown>, done?: string) => void } {
+  const [is_busy, setBusy] = useState(false)
+  const attempt = (work: () => Promise<unknown>, done?: string) => {
+    setBusy(true)
+    work()
+      .then(() => done && tell(done, { tone: 'good' }))
+      .catch((error: unknown) => tell(problemOf(error), { tone: 'bad' }))
+      .finally(() => setBusy(false))
+  }
+  return { is_busy, attempt }
+}
+
+function Item({ title, detail, children }: { title: ReactNode; detail: ReactNode; children?: ReactNode }) {
+  return (
+    <li className="flex items-center gap-4 border-b border-line py-2.5 last:border-0">
+      <div className="min-w-0 flex-1">
+        <p className="foreign m-0 font-medium">{title}</p>
+        <p className="foreign m-0 text-[0.875rem] text-soft">{detail}</p>
+      </div>
+      {children}
+    </li>
+  )
+}
+
+function Named({ name, is_here }: { name: string; is_here: boolean }) {
+  return (
+    <>
+      {visibleText(name)} {is_here && <span className="chip ml-1">this one</span>}
+    </>
+  )
+}
+
+export function Passkeys() {
+  const { data, error, is_loading, renew } = useLoad('passkeys', client.passkeys)
+  const { is_busy, attempt } = useAttempt()
+  return (
+    <>
+      <p className="m-0 mb-3 text-soft">A passkey signs you in with a fingerprint, a face or the PIN of your device, and confirms critical decisions: what it signs belongs to exactly what you saw.</p>
+      <Problem error={error} />
+      {is_loading && <Spinner />}
+      <ul className="m-0 mb-3 list-none p-0">
+        {data?.map((passkey) => (
+          <Item key={passkey.id} title={visibleText(passkey.name)} detail={`made ${formatMoment(passkey.created_at)}${passkey.last_used_at ? ` · used ${formatAgo(passkey.last_used_at)}` : ''}${passkey.backed_up ? ' · on all your devices' : ''}`}>
+            <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => client.removePasskey(passkey.id).then(renew), 'The passkey is removed.')}>
+              Remove<span className="sr-only"> {visibleText(passkey.name)}</span>
+            </button>
+          </Item>
+        ))}
+      </ul>
+      {canUsePasskeys() ? (
+        <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => makePasskey(browserName()).then(renew), 'The passkey is ready.')}>
+          {is_busy ? <Spinner /> : 'Add a passkey'}
+        </button>
+      ) : (
+        <p className="m-0 text-[0.875rem] text-faint">Passkeys belong to a name: open this page under the server’s name with https, or as localhost.</p>
+      )}
+    </>
+  )
+}
+
+export function Sessions() {
+  const me = useMe()
+  const { data, error, is_loading, renew } = useLoad('sessions', () => client.sessions())
+  const { is_busy, attempt } = useAttempt()
+  return (
+    <>
+      <Problem error={error} />
+      {is_loading && <Spinner />}
+      <ul className="m-0 list-none p-0">
+        {data?.map((session) => (
+          <Item
+            key={session.id}
+            title={<Named name={session.user_agent ? browserName(session.user_agent) : 'A browser'} is_here={session.current} />}
+            detail={`${session.address ? `${visibleText(session.address)} · ` : ''}since ${formatMoment(session.created_at)} · last seen ${formatAgo(session.last_seen_at)}`}
+          >
+            {!session.current && (
+              <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => client.revokeSession(session.id).then(renew), 'That browser is signed out.')}>
+                Sign out<span className="sr-only"> of {visibleText(session.user_agent ? browserName(session.user_agent) : 'that browser')}</span>
+              </button>
+            )}
+          </Item>
+        ))}
+      </ul>
+      {data && data.length > 1 && (
+        <button
+          type="button"
+          className="btn mt-2"
+          disabled={is_busy}
+          onClick={() => attempt(async () => { for (const session of data) if (!session.current) await client.revokeSession(session.id); renew() }, `${visibleText(me.name)} is signed in here only.`)}
+        >
+          Sign out everywhere else
+        </button>
+      )}
+    </>
+  )
+}
+
+export function PushSettings() {
+  const { data, error, is_loading, renew } = useLoad('push', client.pushSubscriptions)
+  const { is_busy, attempt } = useAttempt()
+  const is_denied = 'Notification' in window && Notification.permission === 'denied'
+  return (
+    <>
+      <p className="m-0 mb-3 text-soft">A message when something waits for you, also while this page is closed. Low and medium risk can be decided in the message; the rest opens the request.</p>
+      <Problem error={error} />
+      {is_loading && <Spinner />}
+      <ul className="m-0 mb-3 list-none p-0">
+        {data?.map((one) => (
+          <Item key={one.id} title={<Named name={one.name} is_here={one.id === pushHere()} />} detail={`through ${visibleText(one.service)} · since ${formatMoment(one.created_at)}${one.last_sent_at ? ` · last told ${formatAgo(one.last_sent_at)}` : ''}`}>
+            <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => stopPush(one.id).then(renew), 'No more messages there.')}>
+              Remove<span className="sr-only"> {visibleText(one.name)}</span>
+            </button>
+          </Item>
+        ))}
+      </ul>
+      {!canPush() ? (
+        <p className="m-0 text-[0.875rem] text-faint">This browser cannot receive messages for this page. On an iPhone, add the page to the Home Screen first.</p>
+      ) : is_denied ? (
+        <p className="m-0 text-[0.875rem] text-high">Notifications for this page are blocked in the browser’s settings.</p>
+      ) : data?.some((one) => one.id === pushHere()) ? null : (
+        <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => startPush().then(renew), 'This browser will be told.')}>
+          {is_busy ? <Spinner /> : 'Tell me in this browser'}
+        </button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+// Being told by the browser's push service while no page is open.
+import { client } from '../client'
+import { fromBase64Url } from '../model/base64url'
+import { serviceWorker } from './service_worker'
+
+export const canPush = (): boolean => 'PushManager' in window && 'Notification' in window && window.isSecureContext
+
+/** A name for this browser that its owner recognises. */
+export function browserName(agent = navigator.userAgent): string {
+  const browser = /Edg\//.test(agent) ? 'Edge' : /Firefox\//.test(agent) ? 'Firefox' : /Chrome\//.test(agent) ? 'Chrome' : /Safari\//.test(agent) ? 'Safari' : 'Browser'
+  const system = /iPhone|iPad/.test(agent) ? 'iOS' : /Android/.test(agent) ? 'Android' : /Mac OS/.test(agent) ? 'macOS' : /Windows/.test(agent) ? 'Windows' : /Linux/.test(agent) ? 'Linux' : ''
+  return system ? `${browser} on ${system}` : browser
+}
+
+// Which of the subscriptions is this browser's: the server does not say, an address of a push service is a secret.
+const place = 'holdpoint.push'
+
+export function pushHere(): string | null {
+  try {
+    return localStorage.getItem(place)
+  } catch {
+    return null
+  }
+}
+
+/** Asks for leave, subscribes, and tells the server. */
+export async function startPush(): Promise<void> {
+  const registration = await serviceWorker()
+  if (!registration) throw new Error('this browser has no service worker')
+  if ((await Notification.requestPermission()) !== 'granted') throw new Error('The browser does not allow notifications for this page. Allow them in its settings.')
+  const { pushManager } = await navigator.serviceWorker.ready
+  const subscription = (await pushManager.getSubscription()) ?? (await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: fromBase64Url(await client.pushKey()) }))
+  const { id } = await client.addPushSubscription(browserName(), subscription.toJSON())
+  localStorage.setItem(place, id)
+}
+
+/** Ends a subscription, of this browser or another. */
+export async function stopPush(id: string): Promise<void> {
+  await client.removePushSubscription(id)
+  if (id !== pushHere()) return
+  localStorage.removeItem(place)
+  const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription()
+  await subscription?.unsubscribe()
+}

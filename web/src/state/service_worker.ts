@@ -1,0 +1,37 @@
+// The service worker of the page: it opens without a connection, and hears what is pushed.
+
+type ScriptPolicy = { createScriptURL: (url: string) => unknown }
+type TrustedTypes = { createPolicy: (name: string, rules: { createScriptURL: (url: string) => string }) => ScriptPolicy }
+
+/** Trusted Types let no script address through but this one. */
+function trusted(path: string): string {
+  const policy = (window as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('holdpoint', {
+    createScriptURL: (url) => {
+      if (url !== '/sw.js') throw new TypeError('only the service worker is loaded by address')
+      return url
+    },
+  })
+  return (policy?.createScriptURL(path) ?? path) as string
+}
+
+let registered: Promise<ServiceWorkerRegistration> | null = null
+
+/** Registers it once; null where the browser has none or the page is not served safely. */
+export function serviceWorker(): Promise<ServiceWorkerRegistration> | null {
+  if (!('serviceWorker' in navigator) || !window.isSecureContext) return null
+  registered ??= navigator.serviceWorker.register(trusted('/sw.js'), { scope: '/' })
+  return registered
+}
+
+/** After the page has come up: the worker must not delay it. */
+export function startServiceWorker(): void {
+  const start = () => void serviceWorker()?.catch(() => undefined)
+  if (document.readyState === 'complete') setTimeout(start, 1000)
+  else window.addEventListener('load', () => setTimeout(start, 1000), { once: true })
+}
+
+/** The number on the app's icon, where there is one. */
+export function setBadge(count: number): void {
+  const set = count > 0 ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.()
+  void set?.catch(() => undefined)
+}

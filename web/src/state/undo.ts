@@ -1,0 +1,73 @@
+// Decisions that the server holds for a few seconds, so that whoever pressed too fast can take them back.
+import { client } from '../client'
+import { sentence, ServerError } from '../errors'
+import { serverNow } from '../model/time'
+import { decisionWord, subjectOf } from '../model/words'
+import type { DecisionKind, Request } from '../wire'
+import { accept, select, useInbox } from './inbox'
+import { tell } from './notices'
+import { useSession } from './session'
+import { useSettings } from './settings'
+
+// An operator may have switched holding off; the first refusal says so.
+let holds_nothing = false
+
+/** True if the server refused only to hold the decision: it may be sent again to count at once. */
+export function refusesToHold(error: unknown): boolean {
+  if (!(error instanceof ServerError) || error.status !== 422 || !/(?:^|\.)undo_s$/.test(error.field ?? '')) return false
+  return (holds_nothing = true)
+}
+
+/** How long a decision is held: what releases something risky or many things at once, or whatever the person chose. A no counts at once. */
+export function holdFor({ decision, grant }: { decision: DecisionKind; grant?: unknown }, requests: Request[]): number | null {
+  if (holds_nothing || (decision !== 'approve' && decision !== 'modify' && decision !== 'answer')) return null
+  // A grant counts at once, and so does the approval it came with.
+  if (grant) return null
+  const { hold } = useSettings.getState()
+  if (hold === 'off') return null
+  // What needed a code was confirmed already.
+  if (requests.some((request) => request.risk.level === 'critical' || request.requirement.confirm !== null)) return null
+  if (hold === 'all') return 5
+  return requests.length > 1 || requests.some((request) => request.risk.level === 'high') ? 5 : null
+}
+
+/** This person's decision on a request that is not yet in effect. */
+export function heldByMe(request: Request): NonNullable<Request['held']>[number] | null {
+  const me = useSession.getState().me?.name
+  return request.held?.find((one) => one.by === me) ?? null
+}
+
+let latest: string[] = []
+
+/** Takes back what was held last; the requests are under the cursor again. */
+export async function undoLatest(): Promise<void> {
+  const ids = latest.splice(0)
+  const { requests } = useInbox.getState()
+  const held = ids.filter((id) => {
+    const request = requests.get(id)
+    return request !== undefined && heldByMe(request) !== null
+  })
+  if (held.length === 0) return tell('There is nothing to take back any more.')
+  for (const id of held) await undo(id)
+}
+
+export async function undo(id: string): Promise<void> {
+  try {
+    const request = await client.undo(id)
+    accept(request)
+    select(id)
+    tell(`${subjectOf(request)}: taken back; it waits again`, { tone: 'good' })
+  } catch (error) {
+    tell(sentence(error), { tone: 'bad', request: id })
+  }
+}
+
+/** Says that decisions are held, with the button that takes them back. True if any is. */
+export function offerUndo(what: string, kind: DecisionKind, after: Request[]): boolean {
+  const held = after.flatMap((request) => heldByMe(request) ?? [])
+  if (held.length === 0) return false
+  latest = after.filter((request) => heldByMe(request)).map((request) => request.id)
+  const left_ms = Math.max(1000, Math.max(...held.map((one) => Date.parse(one.until))) - serverNow())
+  tell(`${what}: ${decisionWord[kind]}; it takes effect in ${Math.ceil(left_ms / 1000)} s`, { tone: 'good', for_ms: left_ms, action: { label: 'Undo', run: () => void undoLatest() } })
+  return true
+}
