@@ -40,6 +40,7 @@ ROWS = {
     "T5": "the model is told in plain words that it timed out",
     "H6": "web inbox: list, detail, every decision, plans, forms, live, on a phone; hostile content stays text",
     "H7": "server-sent events, resumable",
+    "H8": "push messages with approve, deny and view",
     "H10": "terminal inbox and command line",
     "S1": "what waits survives restarts; whoever reconnects goes on waiting",
     "S2": "listing with every filter, paged",

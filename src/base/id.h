@@ -66,9 +66,21 @@ struct PrincipalTag {
 struct KeyTag {
     static constexpr std::string_view prefix = "key_";
 };
+struct SessionTag {
+    static constexpr std::string_view prefix = "ses_";
+};
+struct PasskeyTag {
+    static constexpr std::string_view prefix = "psk_";
+};
+struct PushSubscriptionTag {
+    static constexpr std::string_view prefix = "sub_";
+};
 using RequestId = Id<RequestTag>;
 using BatchId = Id<BatchTag>;
 using PrincipalId = Id<PrincipalTag>;
 using KeyId = Id<KeyTag>;
+using SessionId = Id<SessionTag>;
+using PasskeyId = Id<PasskeyTag>;
+using PushSubscriptionId = Id<PushSubscriptionTag>;
 
 }  // namespace holdpoint

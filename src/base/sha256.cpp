@@ -84,4 +84,52 @@ std::string base64url(std::span<const unsigned char> bytes) {
     return base64_with("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", bytes);
 }
 
+std::string base64url_of(std::string_view bytes) {
+    return base64url(std::span(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+std::optional<std::string> from_base64url(std::string_view text) {
+    if (text.size() % 4 == 1) return std::nullopt;
+    std::string bytes;
+    bytes.reserve(text.size() * 3 / 4);
+    std::uint32_t pending = 0;
+    int bits = 0;
+    for (const char c : text) {
+        std::uint32_t digit = 0;
+        if (c >= 'A' && c <= 'Z')
+            digit = static_cast<std::uint32_t>(c - 'A');
+        else if (c >= 'a' && c <= 'z')
+            digit = static_cast<std::uint32_t>(c - 'a') + 26;
+        else if (c >= '0' && c <= '9')
+            digit = static_cast<std::uint32_t>(c - '0') + 52;
+        else if (c == '-' || c == '_')
+            digit = c == '-' ? 62 : 63;
+        else
+            return std::nullopt;
+        pending = ((pending << 6) | digit) & 0xFFFFU;
+        bits += 6;
+        if (bits < 8) continue;
+        bits -= 8;
+        bytes += static_cast<char>((pending >> bits) & 0xFFU);
+    }
+    if ((pending & ((1U << bits) - 1)) != 0) return std::nullopt;
+    return bytes;
+}
+
+Sha256 hmac_sha256(std::string_view key, std::initializer_list<std::string_view> parts) {
+    constexpr std::size_t block = 64;
+    std::string padded(key);
+    if (padded.size() > block) padded = as_text(sha256(key));
+    padded.resize(block, '\0');
+    std::string inner;
+    std::string outer;
+    for (const char c : padded) {
+        inner += static_cast<char>(c ^ 0x36);
+        outer += static_cast<char>(c ^ 0x5C);
+    }
+    for (const std::string_view part : parts) inner += part;
+    const Sha256 inside = sha256(inner);
+    return sha256({outer, as_text(inside)});
+}
+
 }  // namespace holdpoint

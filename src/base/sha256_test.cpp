@@ -53,5 +53,23 @@ TEST(Base64Url, HasNoPaddingAndNoCharacterThatUrlsEscape) {
     EXPECT_EQ(base64url(bytes_of("\xFB\xFF\xBF")), "-_-_");
 }
 
+TEST(Base64Url, IsReadBackInItsOneSpelling) {
+    for (const char* text : {"", "f", "fo", "foo", "foob", "fooba", "foobar", "\xFB\xFF\xBF"})
+        EXPECT_EQ(from_base64url(base64url_of(text)), text);
+    for (const char* wrong : {"Z", "Zg==", "Zh", "Zm9", "+_-_", "Zm 9", "Zm9vY", "Zm9v\n"})
+        EXPECT_FALSE(from_base64url(wrong)) << wrong;
+}
+
+TEST(Hmac, IsThatOfTheStandard) {
+    // RFC 4231, cases 1, 2 and 6.
+    EXPECT_EQ(hex(hmac_sha256(std::string(20, '\x0b'), {"Hi ", "There"})),
+              "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    EXPECT_EQ(hex(hmac_sha256("Jefe", {"what do ya want ", "for nothing?"})),
+              "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    EXPECT_EQ(hex(hmac_sha256(std::string(131, '\xaa'),
+                              {"Test Using Larger Than Block-Size Key - Hash Key First"})),
+              "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
 }  // namespace
 }  // namespace holdpoint

@@ -98,6 +98,7 @@ void add_commands(Command top, Commands& commands) {
     add_answer(app, commands);
     add_cancel(app, commands);
     add_key(app, commands);
+    add_session(app, commands);
     add_user(app, commands);
     add_policy(app, commands);
     add_grant(app, commands);

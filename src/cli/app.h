@@ -54,7 +54,8 @@ void add_inbox(Command app, Commands& commands);
 void add_decide(Command app, Commands& commands);  // approve reject defer escalate abort
 void add_modify(Command app, Commands& commands);
 void add_answer(Command app, Commands& commands);
-void add_cancel(Command app, Commands& commands);  // cancel extend
+void add_cancel(Command app, Commands& commands);  // cancel extend undo
+void add_session(Command app, Commands& commands);
 void add_key(Command app, Commands& commands);
 void add_user(Command app, Commands& commands);
 void add_policy(Command app, Commands& commands);

@@ -47,6 +47,10 @@ ExitCode extend(Session& session, const CancelOptions& options) {
     return send(session, options, "extend", json::object{{"seconds", *seconds}});
 }
 
+ExitCode undo(Session& session, const CancelOptions& options) {
+    return send(session, options, "undo", {});
+}
+
 }  // namespace
 
 void add_cancel(Command app, Commands& commands) {
@@ -62,6 +66,10 @@ void add_cancel(Command app, Commands& commands) {
     command.add_option("duration", options->duration, "How much more, like 10m").required();
     on_session(command, commands,
                [options](Session& session) { return extend(session, *options); });
+
+    command = app.add_subcommand("undo", "Take back a decision of yours that is still held");
+    command.add_option("id", options->id, "Id, or a unique part of one that is pending").required();
+    on_session(command, commands, [options](Session& session) { return undo(session, *options); });
 }
 
 }  // namespace holdpoint::cli

@@ -43,8 +43,11 @@ struct ServeFlags {
     std::size_t body_max = 256 * 1024;
     std::size_t connections_max = 20'000;
     std::string wait_max = "5m";
+    std::string undo_max = "30s";
     double rate_per_key = 0, rate_per_address = 0;
-    std::vector<std::string> notify;
+    std::vector<std::string> notify = {"push"};
+    std::string push_contact;
+    bool may_push_to_loopback = false;
     std::string log_level = "info";
     std::string policy_file;
     bool must_accept_clock = false, must_make_admin_key = false, must_check_store = false;
@@ -128,6 +131,10 @@ void add_limit_options(Command command, ServeFlags& flags) {
         .between(1, 1'000'000)
         .group(group);
     command.add_option("--wait-max", flags.wait_max, "Longest wait of one call").group(group);
+    command
+        .add_option("--undo-max", flags.undo_max,
+                    "Longest time a decision can be held for undo; 0s: not at all")
+        .group(group);
     command
         .add_option("--rate-per-key", flags.rate_per_key,
                     "Calls per second of one key; 0: no limit")
@@ -244,6 +251,11 @@ Result<Config> to_config(const ServeFlags& flags) {
     const Result<std::int64_t> wait_max = to_ms(flags.wait_max, "--wait-max");
     if (!wait_max) return wait_max.error();
     config.api.wait_ms_max = *wait_max;
+    const Result<std::int64_t> undo_max = to_ms(flags.undo_max, "--undo-max");
+    if (!undo_max) return undo_max.error();
+    if (*undo_max > 30'000)
+        return Error{ErrorCode::invalid_argument, "must be at most 30s", "--undo-max"};
+    config.api.undo_ms_max = *undo_max;
     config.api.pending_max = flags.pending_max;
     config.api.json.bytes_max = flags.body_max;
     // A second's worth may come at once.
@@ -252,6 +264,8 @@ Result<Config> to_config(const ServeFlags& flags) {
     config.http.limits.body_bytes_max = flags.body_max;
     config.http.connections_max = flags.connections_max;
     config.channels = flags.notify;
+    config.push_contact = flags.push_contact;
+    config.api.may_push_to_loopback = flags.may_push_to_loopback;
     config.must_accept_clock = flags.must_accept_clock;
     config.must_make_admin_key = flags.must_make_admin_key;
     config.must_check_store = flags.must_check_store;
@@ -312,7 +326,12 @@ void add_serve(Command app, Commands& commands) {
     command.add_flag("--behind-proxy", flags->is_behind_proxy,
                      "A proxy does TLS; believe its X-Forwarded-* headers");
     command.add_option("--base-url", flags->base_url, "How people reach this server, for links");
-    command.add_option("--notify", flags->notify, "Tell people through this channel: log");
+    command.add_option("--notify", flags->notify,
+                       "Tell people through these channels: push, log (default: push)");
+    command.add_option("--push-contact", flags->push_contact,
+                       "mailto: or https: URL for push services to reach you");
+    command.add_flag("--push-to-loopback", flags->may_push_to_loopback,
+                     "Push services on this machine, over http; for tests");
     command.add_option("--log-level", flags->log_level, "debug, info, warn, error")
         .one_of({"debug", "info", "warn", "error"});
     command.add_flag("--accept-clock", flags->must_accept_clock,

@@ -39,9 +39,11 @@ Result<void> check_authority(const Request& request, const Actor& person) {
 
 Result<void> check_fit(const Request& request, const DecisionCommand& command) {
     const Requirement& requirement = request.requirement;
-    if (requirement.confirm_required && approves(command.kind) &&
+    if (requirement.confirm_required && approves(command.kind) && command.proof.is_null() &&
         command.confirm != confirmation_code(request.digest))
-        return refused("type the confirmation code that stands with the request", "confirm");
+        return refused(
+            "type the confirmation code that stands with the request, or sign with a passkey",
+            "confirm");
     switch (command.kind) {
         case DecisionKind::approve:
             if (request.kind == Kind::input)
@@ -102,7 +104,7 @@ Decision record(const DecisionCommand& command, const Actor& person, const Reque
 }
 
 /// For the event log: what was decided, in the words of the decision.
-JsonText detail_of(const Decision& decision) {
+JsonText detail_of(const Decision& decision, const DecisionCommand& command) {
     std::string text = "{\"decision\":\"";
     text += to_string(decision.kind);
     text += "\",\"digest\":\"" + decision.digest + '"';
@@ -113,6 +115,7 @@ JsonText detail_of(const Decision& decision) {
     };
     add("guidance", decision.guidance);
     add("note", decision.note);
+    if (!command.proof.is_null()) text += ",\"passkey\":" + command.proof.text;
     add("reason", decision.reason);
     add("to", decision.target);
     text += '}';
@@ -183,13 +186,13 @@ Result<Step> release_or_wait(Request request, const DecisionCommand& command, co
     step.request = std::move(request);
     const bool is_complete = seat_votes(step.request.requirement, step.request.votes);
     if (!is_complete) {
-        note(step, EventKind::voted, person, now, detail_of(decision));
+        note(step, EventKind::voted, person, now, detail_of(decision, command));
         step.effects.push_back({EventKind::voted, step.request.id});
         return step;
     }
     const Outcome outcome = step.request.proposed.is_null() ? Outcome::approved : Outcome::modified;
     step.request.decision = decision;
-    settle(step, outcome, person, now, detail_of(decision));
+    settle(step, outcome, person, now, detail_of(decision, command));
     return step;
 }
 
@@ -204,12 +207,12 @@ Result<Step> reject(Request request, const DecisionCommand& command, const Actor
     step.request = std::move(request);
     seat_votes(step.request.requirement, step.request.votes);
     if (rejections < step.request.requirement.reject_threshold) {
-        note(step, EventKind::voted, person, now, detail_of(decision));
+        note(step, EventKind::voted, person, now, detail_of(decision, command));
         step.effects.push_back({EventKind::voted, step.request.id});
         return step;
     }
     step.request.decision = decision;
-    settle(step, Outcome::rejected, person, now, detail_of(decision));
+    settle(step, Outcome::rejected, person, now, detail_of(decision, command));
     return step;
 }
 
@@ -226,7 +229,7 @@ Result<Step> answer(Request request, const DecisionCommand& command, const Actor
     Step step;
     step.request = std::move(request);
     step.request.decision = decision;
-    settle(step, Outcome::answered, person, now, detail_of(decision));
+    settle(step, Outcome::answered, person, now, detail_of(decision, command));
     return step;
 }
 
@@ -241,7 +244,7 @@ Result<Step> escalate(Request request, const DecisionCommand& command, const Act
     step.request.timing.is_escalated = true;
     step.request.expires_at =
         std::max(step.request.expires_at, now + step.request.timing.timeout_ms);
-    note(step, EventKind::escalated, person, now, detail_of(decision));
+    note(step, EventKind::escalated, person, now, detail_of(decision, command));
     step.effects.push_back({EventKind::escalated, step.request.id});
     release_if_complete(step, person, now);
     return step;
@@ -252,7 +255,7 @@ Step end(Request request, Outcome outcome, const DecisionCommand& command, const
     Step step;
     step.request = std::move(request);
     step.request.decision = record(command, person, step.request, now);
-    settle(step, outcome, person, now, detail_of(*step.request.decision));
+    settle(step, outcome, person, now, detail_of(*step.request.decision, command));
     return step;
 }
 
@@ -291,6 +294,8 @@ Result<Step> decide(Request request, const DecisionCommand& command, const Actor
                      "the request is not what you looked at any more; look again", "digest"};
     if (Result<void> ok = check_fit(request, command); !ok) return ok.error();
 
+    // Whoever decides anew has changed their mind about what they hold.
+    std::erase_if(request.holds, [&](const Held& held) { return held.person.id == person.id; });
     Result<Step> step = dispatch(std::move(request), command, person, now);
     if (!step) return step.error();
     step->request.version += 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "core/hold.h"
 #include "core/json_text.h"
 #include "core/requirement.h"
 #include "core/settle.h"
@@ -129,6 +130,7 @@ std::optional<Step> tick(const Request& request, Timestamp now) {
     step.request = request;
     step.request.version += 1;
     if (is_over) {
+        drop_late_holds(step, now);
         time_out(step, now);
     } else {
         if (must_escalate) escalate(step, now);

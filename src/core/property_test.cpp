@@ -11,6 +11,7 @@
 #include "core/digest.h"
 #include "core/expire.h"
 #include "core/follow_up.h"
+#include "core/hold.h"
 #include "core/test_requests.h"
 
 namespace holdpoint::core {
@@ -125,14 +126,37 @@ Objection check_end(const Request& before, const Request& after, Timestamp now) 
     if (is_by_time != after.timeout_taken.has_value()) return "expiry and its action disagree";
     if (is_by_time && now < before.expires_at) return "expired before the deadline";
     if (is_by_time && after.decision) return "expired by somebody's decision";
+    const bool is_stop = *after.outcome == Outcome::rejected ||
+                         *after.outcome == Outcome::deferred || *after.outcome == Outcome::aborted;
+    const bool was_held = std::any_of(before.holds.begin(), before.holds.end(), [&](const Held& h) {
+        return after.decision && h.person.id == after.decision->by_id &&
+               h.until < before.expires_at;
+    });
     // At the deadline policy may ask others; one of them who has approved before is not asked
     // again.
     const bool has_just_escalated = after.timing.is_escalated && !before.timing.is_escalated;
-    if (!is_by_time && before.version > 0 && now >= before.expires_at && !has_just_escalated)
+    if (!is_by_time && before.version > 0 && now >= before.expires_at && !has_just_escalated &&
+        !(is_stop && was_held))
         return "decided after the deadline";
     if (*after.outcome == Outcome::rejected &&
         rejections(after) < after.requirement.reject_threshold)
         return "rejected by too few";
+    return std::nullopt;
+}
+
+/// A held decision has changed nothing yet, is one of each person, and ends with the request.
+Objection check_holds(const Request& before, const Request& after) {
+    if (after.state == State::settled && !after.holds.empty()) return "held beyond the end";
+    std::set<PrincipalId> people;
+    for (const Held& held : after.holds) {
+        if (!people.insert(held.person.id).second) return "one person holds two decisions";
+        if (held.person.is_agent) return "an agent holds a decision";
+        if (held.until >= after.expires_at) return "held up to the deadline";
+    }
+    if (after.holds.size() > before.holds.size() &&
+        (after.votes.size() != before.votes.size() || after.digest != before.digest ||
+         after.state != before.state))
+        return "a held decision has taken effect";
     return std::nullopt;
 }
 
@@ -152,6 +176,7 @@ Objection objection(const Request& opened, const Request& before, const Step& st
     for (const Event& event : step.events)
         if (event.request != after.id || event.at != now) return "an event of something else";
     if (Objection wrong = check_votes(after)) return wrong;
+    if (Objection wrong = check_holds(before, after)) return wrong;
     if (Objection wrong = check_release(opened, after)) return wrong;
     if (after.state == State::settled) return check_end(before, after, now);
     if (rejections(after) >= after.requirement.reject_threshold) return "rejected, yet pending";
@@ -177,6 +202,8 @@ class Life {
         return std::nullopt;
     }
     const Request& request() const { return request_; }
+    int fired() const { return fired_; }
+    int undone() const { return undone_; }
 
   private:
     int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
@@ -250,7 +277,24 @@ class Life {
         return std::nullopt;
     }
 
+    /// Held decisions whose time has come, each once.
+    Objection let_holds_pass() {
+        for (int looks = 0; const Held* due = due_hold(request_, now_); ++looks) {
+            if (looks == 20) return "held decisions take effect again and again";
+            const bool over_a_stop =
+                due->command.kind == DecisionKind::approve &&
+                std::any_of(request_.holds.begin(), request_.holds.end(), [&](const Held& other) {
+                    return other.command.kind == DecisionKind::reject && other.until > now_;
+                });
+            if (over_a_stop) return "released over an objection";
+            ++fired_;
+            if (Objection wrong = take(release_hold(request_, due->person.id, now_))) return wrong;
+        }
+        return std::nullopt;
+    }
+
     Objection let_time_pass() {
+        if (Objection wrong = let_holds_pass()) return wrong;
         // A round that ends may leave a reminder due at once; more than that would be a loop.
         for (int looks = 0; const std::optional<Step> step = tick(request_, now_); ++looks) {
             if (looks == 3) return "time passes again and again";
@@ -306,9 +350,16 @@ class Life {
         return decision;
     }
 
+    Result<Step> decide_or_hold(const DecisionCommand& decision, const Actor& by) {
+        if (sometimes(2)) return decide(request_, decision, by, now_);
+        const std::optional<Timestamp> until = hold_until(request_, 1 + below(3000), now_);
+        if (!until) return decide(request_, decision, by, now_);
+        return hold(request_, decision, by, *until, now_);
+    }
+
     Objection decide_once() {
         const Actor by = random_person();
-        const Result<Step> step = decide(request_, random_decision(), by, now_);
+        const Result<Step> step = decide_or_hold(random_decision(), by);
         if (!step) return std::nullopt;
         if (by.is_agent) return "an agent decided";
         const auto& lines = request_.requirement.lines;
@@ -334,6 +385,13 @@ class Life {
                 report_text.is_success = sometimes(2);
                 return take_result(report(request_, report_text, agent(), now_));
             }
+            case 5: {
+                const Actor by = random_person();
+                const Result<Step> step = undo(request_, by, now_);
+                if (step && by.is_agent) return "an agent took a decision back";
+                if (step) ++undone_;
+                return take_result(step);
+            }
             case 4:
                 if (request_.state == State::settled || !sometimes(6)) return std::nullopt;
                 return take(
@@ -354,6 +412,8 @@ class Life {
 
     std::mt19937_64 random_;
     Timestamp now_ = start;
+    int fired_ = 0;
+    int undone_ = 0;
     Request opened_;
     Request request_;
 };
@@ -367,7 +427,7 @@ TEST(Property, D8_X5_every_random_life_of_a_request_keeps_the_promises) {
     const std::uint64_t first = number_from_environment("HOLDPOINT_SEED", 20'261'115);
     const std::uint64_t count = number_from_environment("HOLDPOINT_SEQUENCES", 25'000);
     std::map<Outcome, int> ends;
-    int released_by_silence = 0;
+    int released_by_silence = 0, fired = 0, undone = 0;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         Life life(seed);
         const Objection wrong = life.play();
@@ -375,6 +435,8 @@ TEST(Property, D8_X5_every_random_life_of_a_request_keeps_the_promises) {
         if (life.request().outcome) ++ends[*life.request().outcome];
         if (life.request().outcome == Outcome::expired && life.request().is_released)
             ++released_by_silence;
+        fired += life.fired();
+        undone += life.undone();
     }
     if (count < 25'000) return;
     // The sequences are worth something only if they reach every end.
@@ -382,6 +444,8 @@ TEST(Property, D8_X5_every_random_life_of_a_request_keeps_the_promises) {
         EXPECT_GT(ends[static_cast<Outcome>(outcome)], 20)
             << to_string(static_cast<Outcome>(outcome));
     EXPECT_GT(released_by_silence, 20);
+    EXPECT_GT(fired, 1000);
+    EXPECT_GT(undone, 100);
 }
 
 /// Runs the checker on a correct step that `breaking` has spoilt.
@@ -441,6 +505,27 @@ TEST(Property, the_checker_objects_to_broken_steps) {
     EXPECT_EQ(spoilt(opened, opened, rejected,
                      [](Step& s) { s.request.timeout_taken = TimeoutAction::reject; }),
               "expiry and its action disagree");
+}
+
+TEST(Property, the_checker_objects_to_broken_holds) {
+    const Request opened = pending();
+    const Step held =
+        *hold(opened, command(DecisionKind::approve), person("ann"), start + 3000, start + 1000);
+    EXPECT_EQ(
+        spoilt(opened, opened, held, [](Step& s) { s.request.holds[0].person.is_agent = true; }),
+        "an agent holds a decision");
+    EXPECT_EQ(spoilt(opened, opened, held,
+                     [](Step& s) { s.request.holds.push_back(s.request.holds[0]); }),
+              "one person holds two decisions");
+    EXPECT_EQ(spoilt(opened, opened, held,
+                     [](Step& s) { s.request.holds[0].until = s.request.expires_at; }),
+              "held up to the deadline");
+    EXPECT_EQ(spoilt(opened, opened, held,
+                     [](Step& s) {
+                         s.request.votes.push_back({});
+                         s.request.votes[0].decision.digest = s.request.digest;
+                     }),
+              "a held decision has taken effect");
 }
 
 TEST(Property, the_checker_objects_to_a_decision_after_the_deadline) {

@@ -71,6 +71,32 @@ struct Decision {
     JsonText answer;
 };
 
+/// What a person wants done with a request.
+struct DecisionCommand {
+    DecisionKind kind = DecisionKind::reject;
+    std::string digest;  ///< what the person saw; empty when the door did not ask for it
+    std::string note;
+    std::string reason;
+    std::string guidance;
+    std::string target;                              ///< escalate: `group:NAME` or a person
+    JsonText replacement;                            ///< modify
+    std::optional<Kind> replacement_kind;            ///< of what kind of request; unset: of this
+    std::optional<std::vector<int>> approved_steps;  ///< approve a plan in part
+    JsonText answer;                                 ///< answer; canonical, not yet checked
+    std::string confirm;                             ///< the code, where the request asks for it
+    bool must_be_as_proposed = false;                ///< the door cannot say what the person saw
+    /// A passkey's signature over this very decision, checked by the door; stands in for the code.
+    JsonText proof = {};
+};
+
+/// A decision that is recorded and takes effect at `until`, unless its author takes it back.
+struct Held {
+    DecisionCommand command;  ///< its digest is that of the request when it was made
+    Actor person;
+    Timestamp at;
+    Timestamp until;
+};
+
 /// A decision that still counts towards the requirement.
 struct Vote {
     Decision decision;
@@ -149,6 +175,7 @@ struct Request {
     JsonText metadata;
 
     std::vector<Vote> votes;
+    std::vector<Held> holds;                     ///< at most one of each person; none once settled
     std::optional<Decision> decision;            ///< the one that settled it
     std::optional<TimeoutAction> timeout_taken;  ///< set when time settled it
     bool is_released = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "core/hold.h"
 #include "core/json_text.h"
 #include "core/requirement.h"
 
@@ -135,6 +136,7 @@ Timestamp next_wake(const Request& request) {
                         request.created_at + timing.remind_every_ms * (timing.reminders_sent + 1));
     if (timing.escalate_after_ms > 0 && !timing.is_escalated)
         next = std::min(next, request.created_at + timing.escalate_after_ms);
+    for (const Held& held : request.holds) next = std::min(next, effective_at(request, held));
     return next;
 }
 
@@ -144,6 +146,7 @@ void settle(Step& step, Outcome outcome, const Actor& actor, Timestamp now, Json
     request.state = State::settled;
     request.outcome = outcome;
     request.settled_at = now;
+    request.holds.clear();
     request.is_released = is_allowing(request) && request.kind != Kind::input;
     request.message_for_agent = message_for(request);
     note(step, EventKind::settled, actor, now, std::move(detail));

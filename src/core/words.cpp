@@ -19,8 +19,9 @@ constexpr std::array<std::string_view, 7> decision_kinds{"approve",  "reject", "
 constexpr std::array<std::string_view, 7> timeout_actions{"reject", "approve", "retry",  "escalate",
                                                           "abort",  "skip",    "default"};
 constexpr std::array<std::string_view, 3> verdict_kinds{"allow", "hold", "deny"};
-constexpr std::array<std::string_view, 8> event_kinds{
-    "requested", "voted", "settled", "reminded", "escalated", "retried", "extended", "reported"};
+constexpr std::array<std::string_view, event_kind_count> event_kinds{
+    "requested", "voted",    "settled",  "reminded", "escalated",
+    "retried",   "extended", "reported", "held",     "undone"};
 
 template <class Word, std::size_t n>
 std::optional<Word> find(const std::array<std::string_view, n>& words, std::string_view text) {

@@ -44,7 +44,10 @@ enum class EventKind {
     retried,    ///< the deadline passed and people are asked again
     extended,   ///< an approver prolonged the deadline
     reported,   ///< the agent told what happened afterwards
+    held,       ///< a decision was recorded that takes effect later
+    undone,     ///< such a decision was taken back, or could not take effect any more
 };
+inline constexpr int event_kind_count = 10;
 
 // The words on the wire, in the store and in the log. `use_default` is written `default`.
 std::string_view to_string(Kind);

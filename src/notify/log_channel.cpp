@@ -25,6 +25,10 @@ std::string_view words(core::EventKind about) {
             return "has more time";
         case core::EventKind::reported:
             return "was carried out";
+        case core::EventKind::held:
+            return "is about to be decided";
+        case core::EventKind::undone:
+            return "waits again: a decision was taken back";
     }
     return "changed";
 }

@@ -24,7 +24,23 @@ class OutboxWorker {
         store::OutboxRow row;
         std::shared_ptr<const core::Request> request;
     };
+    struct Due {
+        std::vector<Item> items;
+        bool has_split = false;  ///< rows were put in the place of others; look again
+    };
+    struct Mark {
+        std::int64_t id;
+        std::optional<Timestamp> retry_at;
+    };
+    /// What was read at once and is on its way.
+    struct Round {
+        std::size_t missing = 0;
+        bool may_be_more = false;
+        std::vector<Mark> marks;
+    };
+    Result<Due> take_due(store::Transaction& tx, Timestamp now) const;
     void deliver(const std::vector<Item>& items);
+    void finish(const std::shared_ptr<Round>& round);
     Channel* find(const std::string& name) const;
 
     store::Store& store_;

@@ -48,9 +48,13 @@ Result<void> check(const Config& config) {
     if (timing.on_timeout == core::TimeoutAction::use_default && timing.default_decision.is_null())
         return bad("`default` needs a decision to take", "--default-decision");
     for (const std::string& channel : config.channels)
-        if (channel != "log")
-            return bad(fmt::format("there is no channel `{}`; `log` is the only one", channel),
+        if (channel != "log" && channel != "push")
+            return bad(fmt::format("there is no channel `{}`; there are `log` and `push`", channel),
                        "--notify");
+    const bool is_contact = config.push_contact.empty() ||
+                            config.push_contact.starts_with("mailto:") ||
+                            config.push_contact.starts_with("https://");
+    if (!is_contact) return bad("must be a mailto: or https: URL", "--push-contact");
     return {};
 }
 

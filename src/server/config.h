@@ -22,10 +22,11 @@ struct Config {
     std::string policy_file;       ///< wins over everything else; empty: none
     api::ApiOptions api;
     http::Options http;
-    std::vector<std::string> channels;  ///< of the outbox; `log` is the only one yet
-    bool must_accept_clock = false;     ///< take the wall clock as it is, moving deadlines along
-    bool must_make_admin_key = false;   ///< write a new admin.key although there is an admin
-    bool must_check_store = false;      ///< full check at start, whatever the size
+    std::vector<std::string> channels = {"push"};  ///< of the outbox: `log`, `push`
+    std::string push_contact;          ///< how a push service reaches whoever runs this server
+    bool must_accept_clock = false;    ///< take the wall clock as it is, moving deadlines along
+    bool must_make_admin_key = false;  ///< write a new admin.key although there is an admin
+    bool must_check_store = false;     ///< full check at start, whatever the size
 };
 
 /// `host:port`, `[v6]:port`; a host name is refused, addresses are numbers.

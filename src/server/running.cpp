@@ -1,6 +1,7 @@
 #include "server/running.h"
 
 #include <fmt/format.h>
+#include <sodium.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
@@ -10,7 +11,9 @@
 #include "api/auth/secrets.h"
 #include "api/wire/errors.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "notify/log_channel.h"
+#include "notify/push/push_channel.h"
 #include "policy/compile.h"
 #include "server/admin_key.h"
 #include "server/embedded_site.h"
@@ -81,6 +84,8 @@ Running::Running(const Config& config)
 
 Running::~Running() {
     if (store_) store_->stop();
+    outgoing_.stop();
+    outgoing_.join();
     blocking_.join();
 }
 
@@ -128,6 +133,7 @@ Result<Started> Running::start() {
     api::ApiOptions options = config_.api;
     options.base_url = started.url;
     options.is_behind_proxy = config_.is_behind_proxy;
+    options.relying_party = webauthn::relying_party_of(started.url);
     options.site = &embedded_site();
     started_ms_ = steady_ms();
     api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload, options);
@@ -139,6 +145,11 @@ Result<Started> Running::start() {
     std::vector<std::unique_ptr<notify::Channel>> channels;
     for (const std::string& channel : config_.channels)
         if (channel == "log") channels.push_back(std::make_unique<notify::LogChannel>());
+    Result<std::unique_ptr<notify::Channel>> push = make_push(started);
+    if (!push) return push.error();
+    const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
+                          config_.channels.end();
+    if (has_push) channels.push_back(std::move(*push));
     outbox_ = std::make_unique<notify::OutboxWorker>(*store_, *clock_, std::move(channels));
     if (Result<void> ok = make_first_admin(started); !ok) return ok.error();
 
@@ -261,6 +272,52 @@ Result<void> Running::save_clock() {
     });
 }
 
+/// The keys of push are drawn once and kept: a new one would make every subscription worthless.
+Result<std::string> Running::kept_secret(const char* name, const std::string& fresh) {
+    return ask([name, fresh](store::Transaction& tx) -> Result<std::string> {
+        const Result<std::optional<std::string>> kept = tx.setting(name);
+        if (!kept) return kept.error();
+        if (*kept) {
+            std::optional<std::string> bytes = from_base64url(**kept);
+            if (!bytes) return Error{ErrorCode::internal, "a stored key cannot be read"};
+            return std::move(*bytes);
+        }
+        if (Result<void> ok = tx.set_setting(name, base64url_of(fresh)); !ok) return ok.error();
+        return fresh;
+    });
+}
+
+Result<std::unique_ptr<notify::Channel>> Running::make_push(const Started& started) {
+    namespace push = notify::push;
+    const Result<std::string> server_key =
+        kept_secret("push.server_key", push::KeyPair::generate().private_scalar());
+    if (!server_key) return server_key.error();
+    std::string fresh(32, '\0');
+    randombytes_buf(fresh.data(), fresh.size());
+    const Result<std::string> token_key = kept_secret("push.token_key", fresh);
+    if (!token_key) return token_key.error();
+    Result<push::KeyPair> keys = push::KeyPair::from_private(*server_key);
+    if (!keys) return keys.error();
+    api_->set_push({keys->public_point(), *token_key});
+    const bool may_be_loopback = config_.api.may_push_to_loopback;
+    auto offload = [this](std::move_only_function<void()> work,
+                          std::move_only_function<void()> then) {
+        auto both = std::make_shared<
+            std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
+            std::move(work), std::move(then));
+        boost::asio::post(outgoing_, [this, both] {
+            both->first();
+            boost::asio::post(io_, [both] { both->second(); });
+        });
+    };
+    auto post = [may_be_loopback](const push::Call& call) {
+        return push::post(call, may_be_loopback);
+    };
+    return std::unique_ptr<notify::Channel>(std::make_unique<push::PushChannel>(
+        *store_, *clock_, offload, post,
+        push::PushChannel::Options{*keys, *token_key, started.url, config_.push_contact}));
+}
+
 Result<void> Running::make_first_admin(Started& started) {
     started.admin_key_file = config_.data + "/admin.key";
     const Result<std::vector<store::Principal>> all =
@@ -292,6 +349,7 @@ Result<void> Running::make_first_admin(Started& started) {
         session.hash = link.hash;
         session.principal = issued->principal.id;
         session.is_link = true;
+        session.id = SessionId::fresh(now);
         session.created_at = now;
         session.expires_at = now + config_.api.link_ms;
         return tx.save_session(session);
@@ -406,6 +464,7 @@ void Running::clean_up() {
         if (Result<int> ok = tx.forget_idempotent(now + -idempotency_ms, 10'000); !ok)
             return ok.error();
         if (Result<int> ok = tx.drop_sessions_before(now); !ok) return ok.error();
+        if (Result<int> ok = tx.drop_snoozes_before(now); !ok) return ok.error();
         if (Result<int> ok = tx.forget_sums(now + -sums_ms, 10'000); !ok) return ok.error();
         return tx.set_setting(clock_setting, text);
     };

@@ -38,6 +38,8 @@ class Running {
     Result<void> load_policy();
     void reload_policy();
     Result<void> save_clock();
+    Result<std::string> kept_secret(const char* name, const std::string& fresh);
+    Result<std::unique_ptr<notify::Channel>> make_push(const Started& started);
     Result<void> make_first_admin(Started& started);
     Result<void> listen(Started& started);
     void on_commit(const std::vector<store::Change>& changes);
@@ -55,6 +57,8 @@ class Running {
     const Config config_;
     boost::asio::io_context io_{1};
     boost::asio::thread_pool blocking_{2};
+    boost::asio::thread_pool outgoing_{
+        2};  ///< calls to push services: slow ones hold up nobody else
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<SteadyClock> clock_;
     std::unique_ptr<service::PolicyInForce> policy_;

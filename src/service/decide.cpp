@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/subject.h"
+#include "core/hold.h"
+#include "service/carry_out.h"
 #include "service/expire.h"
 #include "service/identity.h"
 #include "service/judge.h"
@@ -11,43 +12,6 @@ namespace holdpoint::service {
 namespace {
 
 using RequestPtr = std::shared_ptr<const core::Request>;
-
-Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy,
-                            const core::Request& aborted, const DecideCall& call) {
-    if (aborted.session.empty()) return {};
-    const Result<std::vector<RequestId>> waiting =
-        tx.pending_in_session(aborted.agent_id, aborted.session);
-    if (!waiting) return waiting.error();
-    for (const RequestId& id : *waiting) {
-        // A sibling whose deadline has passed is not decided any more, it expires.
-        const Result<RequestPtr> sibling = load_now(tx, policy, id, call.now);
-        if (!sibling) return sibling.error();
-        if ((*sibling)->state == core::State::settled) continue;
-        const Result<RequestPtr> stored = tx.apply(
-            core::abort_with(**sibling, *aborted.decision, aborted.id, call.person, call.now));
-        if (!stored) return stored.error();
-    }
-    return {};
-}
-
-/// The request as policy wants it decided: a change that a person makes is judged first. What
-/// cannot be applied at all is core's to refuse.
-Result<core::Request> judged_change(store::Transaction& tx, const policy::Policy& policy,
-                                    const core::Request& request, const DecideCall& call) {
-    const core::DecisionCommand& command = call.command;
-    if (request.state == core::State::settled) return request;
-    Result<core::Subject> changed = Error{ErrorCode::refused, ""};
-    if (command.kind == core::DecisionKind::modify)
-        changed = core::modify_subject(request.kind, request.subject, command.replacement);
-    else if (request.kind == core::Kind::plan && command.kind == core::DecisionKind::approve &&
-             command.approved_steps)
-        changed = core::keep_steps(request.subject, *command.approved_steps);
-    if (!changed || changed->text == request.subject) return request;
-    core::Request judged = request;
-    if (Result<void> ok = judge_change(tx, policy, judged, changed->text, call.now); !ok)
-        return ok.error();
-    return judged;
-}
 
 Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& policy,
                                                      const core::Request& request,
@@ -75,6 +39,19 @@ Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& polic
     return std::optional(std::move(record));
 }
 
+/// What the decision changes now: everything, or that it is held. A change that is held is judged
+/// again when it takes effect; until then the request stands as it was.
+Result<core::Step> step_for(const core::Request& request, core::Request judged,
+                            const DecideCall& call) {
+    Result<core::Step> step = core::decide(std::move(judged), call.command, call.person, call.now);
+    if (!step || call.hold_ms == 0) return step;
+    const std::optional<Timestamp> until = core::hold_until(request, call.hold_ms, call.now);
+    if (!until) return step;
+    if (call.grant)
+        return Error{ErrorCode::refused, "a decision with a grant takes effect at once", "undo_s"};
+    return core::hold(request, call.command, call.person, *until, call.now);
+}
+
 }  // namespace
 
 Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
@@ -90,9 +67,9 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
         if (Result<void> ok = check_target(tx, call.command.target, "to"); !ok)
             return Decided{std::move(*request), ok.error()};
 
-    Result<core::Request> judged = judged_change(tx, policy, **request, call);
+    Result<core::Request> judged = judged_change(tx, policy, **request, call.command, call.now);
     if (!judged) return Decided{std::move(*request), judged.error()};
-    Result<core::Step> step = core::decide(std::move(*judged), call.command, call.person, call.now);
+    Result<core::Step> step = step_for(**request, std::move(*judged), call);
     if (!step) {
         Error error = step.error();
         const bool has_expired = error.code == ErrorCode::conflict && (*request)->timeout_taken;
@@ -101,15 +78,10 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
     }
     Result<std::optional<store::GrantRecord>> grant = grant_with(policy, step->request, call);
     if (!grant) return Decided{std::move(*request), grant.error()};
-    Result<RequestPtr> stored = tx.apply(std::move(*step));
+    Result<RequestPtr> stored = carry_out(tx, policy, std::move(*step), call.person, call.now);
     if (!stored) return stored.error();
-    if ((*stored)->state == core::State::settled)
-        if (Result<void> ok = remember_settled(tx, policy, **stored, call.now); !ok)
-            return ok.error();
     if (*grant)
         if (Result<void> ok = tx.save_grant(**grant); !ok) return ok.error();
-    if ((*stored)->outcome == core::Outcome::aborted)
-        if (Result<void> ok = abort_siblings(tx, policy, **stored, call); !ok) return ok.error();
     if (Result<void> ok = remember(tx, call.person.id, call.idempotency, {call.id}, call.now); !ok)
         return ok.error();
     return Decided{std::move(*stored), std::nullopt, false, std::move(*grant)};

@@ -18,6 +18,8 @@ struct DecideCall {
     Timestamp now;
     /// Lets similar actions pass for a while; only together with the approval that releases.
     std::optional<policy::GrantTerms> grant = {};
+    /// Record it now and let it take effect so much later; 0: at once.
+    std::int64_t hold_ms = 0;
 };
 
 /// The request as it stands after the call, and why the decision did not take effect, if so. A

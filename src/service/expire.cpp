@@ -1,6 +1,7 @@
 #include "service/expire.h"
 
 #include "core/expire.h"
+#include "service/hold.h"
 #include "service/judge.h"
 
 namespace holdpoint::service {
@@ -11,6 +12,10 @@ Result<RequestPtr> load_now(store::Transaction& tx, const policy::Policy& policy
                             const RequestId& id, Timestamp now) {
     Result<RequestPtr> request = tx.load(id);
     if (!request) return request.error();
+    if (!(*request)->holds.empty()) {
+        request = release_holds(tx, policy, std::move(*request), now);
+        if (!request) return request.error();
+    }
     std::optional<core::Step> step = core::tick(**request, now);
     if (!step) return request;
     Result<RequestPtr> stored = tx.apply(std::move(*step));

@@ -184,7 +184,8 @@ Result<Authenticated> authenticate_session(Transaction& tx, const std::string& t
     Result<std::optional<Principal>> principal = tx.find_principal((*session)->principal);
     if (!principal) return principal.error();
     if (!*principal || (*principal)->is_disabled) return bad_credential();
-    return Authenticated{std::move(**principal), (*session)->expires_at, (*session)->csrf};
+    return Authenticated{std::move(**principal), (*session)->expires_at, (*session)->csrf,
+                         (*session)->last_seen_at};
 }
 
 Result<Authenticated> open_session(Transaction& tx, const store::Session& session,
@@ -210,6 +211,33 @@ Result<Authenticated> redeem_link(Transaction& tx, const std::string& link_hash,
     session.is_link = false;
     if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
     return Authenticated{std::move(**principal), session.expires_at, session.csrf};
+}
+
+Result<std::vector<SessionEntry>> list_sessions(Transaction& tx, const std::string& name,
+                                                Timestamp now) {
+    const Result<Principal> person = find_user(tx, name);
+    if (!person) return person.error();
+    Result<std::vector<store::Session>> sessions = tx.sessions_of(person->id);
+    if (!sessions) return sessions.error();
+    std::vector<SessionEntry> entries;
+    for (auto session = sessions->rbegin(); session != sessions->rend(); ++session)
+        if (!session->is_link && now < session->expires_at)
+            entries.push_back({std::move(*session), person->name});
+    return entries;
+}
+
+Result<SessionEntry> revoke_session(Transaction& tx, const SessionId& id, const PrincipalId& caller,
+                                    bool is_admin, Timestamp now) {
+    const Error unknown{ErrorCode::not_found, "no session has this id"};
+    Result<std::optional<store::Session>> session = tx.find_session(id);
+    if (!session) return session.error();
+    const bool is_there = *session && !(*session)->is_link && now < (*session)->expires_at;
+    if (!is_there || ((*session)->principal != caller && !is_admin)) return unknown;
+    const Result<std::optional<Principal>> person = tx.find_principal((*session)->principal);
+    if (!person) return person.error();
+    if (!*person) return unknown;
+    if (Result<void> ok = tx.drop_session((*session)->hash); !ok) return ok.error();
+    return SessionEntry{std::move(**session), (*person)->name};
 }
 
 Result<void> check_target(store::Transaction& tx, const std::string& target,

@@ -52,7 +52,8 @@ Result<store::Principal> set_groups(store::Transaction& tx, const std::string& n
 struct Authenticated {
     store::Principal principal;
     std::optional<Timestamp> expires_at;
-    std::string csrf;  ///< of a session
+    std::string csrf;                            ///< of a session
+    std::optional<Timestamp> last_seen_at = {};  ///< of a session
 };
 
 /// unauthenticated for a key that is unknown, revoked, expired or whose principal is disabled; the
@@ -70,6 +71,17 @@ Result<Authenticated> open_session(store::Transaction& tx, const store::Session&
 /// Trades a one-time link for a session, once.
 Result<Authenticated> redeem_link(store::Transaction& tx, const std::string& link_hash,
                                   store::Session session, Timestamp now);
+
+struct SessionEntry {
+    store::Session session;
+    std::string name;  ///< of the person
+};
+/// The signed-in browsers of one person, newest first; links that nobody has used are none.
+Result<std::vector<SessionEntry>> list_sessions(store::Transaction& tx, const std::string& name,
+                                                Timestamp now);
+/// Ends one session and returns what it was. A session of somebody else exists for admins only.
+Result<SessionEntry> revoke_session(store::Transaction& tx, const SessionId& id,
+                                    const PrincipalId& caller, bool is_admin, Timestamp now);
 
 /// Whether an escalation to `target` (`group:NAME` or a person's name) would reach somebody who can
 /// decide; `refused` otherwise, naming `field`.

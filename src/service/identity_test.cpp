@@ -33,6 +33,7 @@ class Identity : public test::StoreTest {
     }
     store::Session link_for(const std::string& name, char secret) {
         store::Session link;
+        link.id = SessionId::fresh(start);
         link.hash = std::string(32, secret);
         link.principal = get([&](store::Transaction& tx) { return find_user(tx, name); }).id;
         link.is_link = true;
@@ -45,6 +46,7 @@ class Identity : public test::StoreTest {
     }
     Result<Authenticated> redeem(char secret, char token, Timestamp now = start) {
         store::Session session;
+        session.id = SessionId::fresh(start);
         session.hash = std::string(32, token);
         session.csrf = "csrf";
         session.created_at = now;
@@ -220,6 +222,50 @@ TEST_F(Identity, sessions_end_with_time_a_new_password_and_disabling) {
     ASSERT_TRUE(run([&](store::Transaction& tx) { return set_disabled(tx, "ann", true); }));
     ASSERT_TRUE(run([&](store::Transaction& tx) { return set_disabled(tx, "ann", false); }));
     EXPECT_FALSE(session('t')) << "disabling ended it for good";
+}
+
+TEST_F(Identity, sessions_are_listed_newest_first_without_links) {
+    add_person("ann");
+    add_person("ben");
+    const std::vector<SessionEntry> none =
+        get([](store::Transaction& tx) { return list_sessions(tx, "ann", start); });
+    EXPECT_TRUE(none.empty());
+    link_for("ann", 'l');
+    link_for("ann", 'm');
+    ASSERT_TRUE(redeem('l', 's'));
+    link_for("ben", 'n');
+    ASSERT_TRUE(redeem('n', 't'));
+    const std::vector<SessionEntry> entries =
+        get([](store::Transaction& tx) { return list_sessions(tx, "ann", start); });
+    ASSERT_EQ(entries.size(), 1u);
+    EXPECT_EQ(entries[0].name, "ann");
+    EXPECT_EQ(entries[0].session.hash, std::string(32, 's'));
+    EXPECT_TRUE(get([](store::Transaction& tx) {
+                    return list_sessions(tx, "ann", start + 60 * minute);
+                }).empty())
+        << "over is over";
+    EXPECT_EQ(
+        run([](store::Transaction& tx) { return list_sessions(tx, "nobody", start); }).error().code,
+        ErrorCode::not_found);
+}
+
+TEST_F(Identity, a_session_is_ended_by_its_owner_or_an_admin) {
+    add_person("ann");
+    add_person("ben");
+    link_for("ann", 'l');
+    ASSERT_TRUE(redeem('l', 's'));
+    const SessionId id =
+        get([](store::Transaction& tx) { return list_sessions(tx, "ann", start); })[0].session.id;
+    const auto revoke = [&](const char* who, bool is_admin) {
+        return run([&](store::Transaction& tx) {
+            return revoke_session(tx, id, id_of(who), is_admin, start);
+        });
+    };
+    EXPECT_EQ(revoke("ben", false).error().code, ErrorCode::not_found);
+    EXPECT_TRUE(session('s'));
+    ASSERT_TRUE(revoke("ben", true));
+    EXPECT_FALSE(session('s'));
+    EXPECT_EQ(revoke("ann", false).error().code, ErrorCode::not_found) << "once";
 }
 
 TEST_F(Identity, X1_a_password_that_changes_while_it_is_checked_opens_no_session) {

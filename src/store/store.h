@@ -53,6 +53,35 @@ struct Session {
     Timestamp created_at;
     Timestamp expires_at;
     std::string address;
+    SessionId id = {};  ///< what it is called; says nothing about the token
+    Timestamp last_seen_at = {};
+    std::string user_agent = {};
+};
+
+/// A person's passkey (WebAuthn credential).
+struct Passkey {
+    PasskeyId id;
+    PrincipalId principal;
+    std::string credential;    ///< the authenticator's id for it; unique
+    std::string public_key;    ///< COSE, as the authenticator gave it
+    std::int64_t counter = 0;  ///< of signatures; 0 where the authenticator does not count
+    std::string name;
+    std::vector<std::string> transports;
+    bool is_backed_up = false;
+    Timestamp created_at;
+    std::optional<Timestamp> last_used_at;
+};
+
+/// A browser that wants to be told by push.
+struct PushSubscription {
+    PushSubscriptionId id;
+    PrincipalId principal;
+    std::string endpoint;    ///< URL at the browser's push service; unique
+    std::string public_key;  ///< P-256 point of the browser, 65 bytes
+    std::string secret;      ///< shared with the browser, 16 bytes
+    std::string name;
+    Timestamp created_at;
+    std::optional<Timestamp> last_sent_at;
 };
 
 /// A stored answer to a repeated call.
@@ -85,6 +114,13 @@ struct ListFilter {
     std::optional<BatchId> batch;
     std::optional<Timestamp> since, until;  ///< created at or after, created before
     std::optional<PrincipalId> agent_id;    ///< set by the door for agents: they see their own only
+    /// What a person has put off until later, or everything but that.
+    struct Snoozed {
+        PrincipalId person;
+        bool is_snoozed = false;
+        Timestamp now;
+    };
+    std::optional<Snoozed> snoozed = {};
 };
 
 struct ListQuery {
@@ -112,6 +148,7 @@ struct OutboxRow {
     core::Effect effect;
     Timestamp due_at;
     int attempts = 0;
+    std::string target = {};  ///< whom it is for, in the channel's own terms; empty: everybody
 };
 
 /// A grant as it is kept: what policy sees of it, and its story.
@@ -187,15 +224,52 @@ class Transaction {
     virtual Result<void> save_key(const Key& key) = 0;
 
     virtual Result<std::optional<Session>> find_session(const std::string& hash) = 0;
+    virtual Result<std::optional<Session>> find_session(const SessionId& id) = 0;
     virtual Result<std::vector<Session>> sessions_of(const PrincipalId& principal) = 0;
     virtual Result<void> save_session(const Session& session) = 0;
+    /// Writes when the session was last used; one that is gone stays gone.
+    virtual Result<void> touch_session(const std::string& hash, Timestamp now) = 0;
     virtual Result<void> drop_session(const std::string& hash) = 0;
     virtual Result<void> drop_sessions_of(const PrincipalId& principal) = 0;
     virtual Result<int> drop_sessions_before(Timestamp now) = 0;
 
+    virtual Result<std::optional<Passkey>> find_passkey(const std::string& credential) = 0;
+    virtual Result<std::optional<Passkey>> find_passkey(const PasskeyId& id) = 0;
+    /// Oldest first.
+    virtual Result<std::vector<Passkey>> passkeys_of(const PrincipalId& principal) = 0;
+    virtual Result<void> save_passkey(const Passkey& passkey) = 0;
+    virtual Result<void> drop_passkey(const PasskeyId& id) = 0;
+
+    virtual Result<std::optional<PushSubscription>> find_push(const PushSubscriptionId& id) = 0;
+    virtual Result<std::optional<PushSubscription>> find_push(const std::string& endpoint) = 0;
+    /// Of one person or of everybody, oldest first.
+    virtual Result<std::vector<PushSubscription>> push_subscriptions(
+        const std::optional<PrincipalId>& principal) = 0;
+    virtual Result<void> save_push(const PushSubscription& subscription) = 0;
+    virtual Result<void> drop_push(const PushSubscriptionId& id) = 0;
+
+    /// Until when this person does not want to see the request; nothing ends it.
+    virtual Result<void> save_snooze(const PrincipalId& person, const RequestId& id,
+                                     std::optional<Timestamp> until) = 0;
+    struct Snooze {
+        std::int64_t row = 0;  ///< of the request
+        Timestamp until;
+    };
+    /// What this person has put off beyond `now`.
+    virtual Result<std::vector<Snooze>> snoozes_of(const PrincipalId& person, Timestamp now) = 0;
+    virtual Result<int> drop_snoozes_before(Timestamp now) = 0;
+
+    /// Requests of the same agent with the same tool before this one, newest first. Looks at no
+    /// more than `looks_max` uses of that tool.
+    virtual Result<std::vector<std::shared_ptr<const core::Request>>> similar(
+        const core::Request& request, int looks_max, int limit) = 0;
+
     virtual Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) = 0;
     virtual Result<void> outbox_sent(std::int64_t id) = 0;
     virtual Result<void> outbox_retry(std::int64_t id, Timestamp due_at) = 0;
+    /// Puts one row for each target in the place of this one, so that each is sent and tried again
+    /// on its own.
+    virtual Result<void> outbox_split(std::int64_t id, const std::vector<std::string>& targets) = 0;
 
     // What policies remember (policy/state.h).
 

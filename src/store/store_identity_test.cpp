@@ -5,10 +5,6 @@
 namespace holdpoint::store {
 namespace {
 
-Principal person(const std::string& name, Role role, std::vector<std::string> groups) {
-    return {PrincipalId::fresh(start), name, role, std::move(groups), "", "", false, start};
-}
-
 TEST_P(StoreContract, PrincipalsAreFoundByIdAndName) {
     Principal ann = person("ann", Role::approver, {"finance", "ops"});
     ann.owner = "olga";
@@ -97,8 +93,16 @@ TEST_P(StoreContract, KeysAreFoundByHashAndMayBeRevoked) {
 TEST_P(StoreContract, SessionsEndWhenDroppedOrExpired) {
     const Principal ann = person("ann", Role::admin, {}), bob = person("bob", Role::admin, {});
     const auto session = [](const Principal& who, char mark, int ms) {
-        return Session{
-            std::string(32, mark), who.id, mark == 'l', "csrf", start, start + ms, "::1"};
+        return Session{std::string(32, mark),
+                       who.id,
+                       mark == 'l',
+                       "csrf",
+                       start,
+                       start + ms,
+                       "::1",
+                       SessionId{{{static_cast<unsigned char>(mark)}}},
+                       start + 1,
+                       "Browser 1.0"};
     };
     put([&](Transaction& tx) -> Result<void> {
         for (const Principal* who : {&ann, &bob})
@@ -117,6 +121,18 @@ TEST_P(StoreContract, SessionsEndWhenDroppedOrExpired) {
     EXPECT_EQ(find('l')->csrf, "csrf");
     EXPECT_EQ(find('l')->expires_at, start + 200);
     EXPECT_EQ(find('l')->address, "::1");
+    EXPECT_EQ(find('l')->last_seen_at, start + 1);
+    EXPECT_EQ(find('l')->user_agent, "Browser 1.0");
+    const SessionId named{{{'c'}}};
+    ASSERT_TRUE(get([&](Transaction& tx) { return tx.find_session(named); }));
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.find_session(named); })->hash,
+              std::string(32, 'c'));
+    EXPECT_FALSE(get([](Transaction& tx) { return tx.find_session(SessionId{{{'x'}}}); }));
+    put([](Transaction& tx) { return tx.touch_session(std::string(32, 'c'), start + 50); });
+    put([](Transaction& tx) { return tx.touch_session(std::string(32, 'x'), start + 50); });
+    EXPECT_EQ(find('c')->last_seen_at, start + 50);
+    EXPECT_EQ(find('b')->last_seen_at, start + 1);
+    EXPECT_FALSE(find('x'));
     EXPECT_EQ(get([&](Transaction& tx) { return tx.sessions_of(ann.id); }).size(), 3u);
     EXPECT_EQ(get([](Transaction& tx) { return tx.drop_sessions_before(start + 100); }), 1);
     EXPECT_FALSE(find('a'));

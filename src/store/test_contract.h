@@ -168,6 +168,10 @@ class StoreContract : public testing::TestWithParam<Made> {
     const PrincipalId agent_ = PrincipalId::fresh(start);
 };
 
+inline Principal person(const std::string& name, Role role, std::vector<std::string> groups) {
+    return {PrincipalId::fresh(start), name, role, std::move(groups), "", "", false, start};
+}
+
 inline core::Decision decision_of(const PrincipalId& person, core::DecisionKind kind) {
     core::Decision decision;
     decision.kind = kind;

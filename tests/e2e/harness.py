@@ -477,6 +477,12 @@ class ServerTest(unittest.TestCase):
             self.assertEqual(answer.error.get("field"), field, answer)
 
 
+def about(data):
+    """The id of the request that an event is about."""
+    request = data["request"]
+    return request if isinstance(request, str) else request["id"]
+
+
 class EventReader:
     """Reads /v1/events on a thread of its own. `events` are those received; `next()` takes them one by one."""
 
@@ -537,7 +543,9 @@ class EventReader:
     def take(self, event):
         data = json.loads(event["data"])
         entry = {"id": event.get("id"), "event": event.get("event"), "data": data}
-        if self.checked and entry["event"] != "reconnect":
+        if self.checked and entry["event"] == "presence":
+            self.problems += SPEC.validator.errors(data, {"$ref": "#/components/schemas/Viewers"})
+        elif self.checked and entry["event"] != "reconnect":
             self.problems += SPEC.validator.errors(data, {"$ref": "#/components/schemas/Event"})
             if str(data.get("seq")) != entry["id"] or data.get("type") != entry["event"]:
                 self.problems.append(f"id or name differ from the data: {entry['id']} {entry['event']}")
@@ -559,7 +567,7 @@ class EventReader:
         while True:
             entry = self.next()
             taken.append(entry)
-            if entry["event"] == name and (id is None or entry["data"]["request"]["id"] == id):
+            if entry["event"] == name and (id is None or about(entry["data"]) == id):
                 return taken
 
     def close(self):

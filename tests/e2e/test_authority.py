@@ -6,6 +6,9 @@ import unittest
 from harness import SPEC, EventReader, Server, ServerTest, eventually
 
 PASSWORD = "correct horse battery"
+# A browser's end of a push subscription: the example of RFC 8291.
+PUSH_KEYS = {"p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+             "auth": "BTBZMqHH6r4Tts7J_aSIgg"}
 
 EVERYBODY = {"agent", "approver", "auditor", "admin"}
 READERS = EVERYBODY
@@ -25,6 +28,11 @@ RULES = {
     "cancelRequest": (AGENT, 200, True),
     "extendRequest": (PEOPLE, 200, False),
     "reportRequest": (AGENT, 200, True),
+    "undoDecision": (PEOPLE, 409, False),  # nothing of theirs is held here
+    "challengeDecision": (PEOPLE, 422, False),  # nobody here has a passkey
+    "tellPresence": (OVERSIGHT, 200, False),
+    "snoozeRequest": (OVERSIGHT, 200, False),
+    "listSimilar": (OVERSIGHT, 200, False),
     "proposeBatch": (AGENT, 201, False),
     "getBatch": (READERS, 200, True),
     "decideMany": (PEOPLE, 200, False),
@@ -56,6 +64,19 @@ RULES = {
     "createSession": (PUBLIC, 201, False),
     "getSession": ("session", 200, False),
     "endSession": ("session", 200, False),
+    "listSessions": (OVERSIGHT, 200, False),
+    "revokeSession": (OVERSIGHT, 404, False),  # no session has this id
+    "listPasskeys": (OVERSIGHT, 200, False),
+    "passkeyCreateOptions": ("signed in", 200, False),
+    "addPasskey": ("signed in", 400, False),  # what is sent is no passkey
+    "renamePasskey": (OVERSIGHT, 404, False),
+    "removePasskey": (OVERSIGHT, 404, False),
+    "passkeyGetOptions": (PUBLIC, 200, False),
+    "getPushKey": (OVERSIGHT, 200, False),
+    "listPushSubscriptions": (OVERSIGHT, 200, False),
+    "addPushSubscription": (OVERSIGHT, 201, False),
+    "removePushSubscription": (OVERSIGHT, 404, False),
+    "decidePushed": (PUBLIC, 403, False),  # only the token of a message decides
     "getHealth": (PUBLIC, 200, False),
     "getReadiness": (PUBLIC, 200, False),
     "getMetrics": ("metrics", 200, False),  # open from loopback, as here, unless a key says who asks
@@ -80,7 +101,8 @@ tools:
 grants: {offer: [similar], max_ttl: 1h, max_uses: 5, max_risk: medium, similar: {t: {pin: [args.n]}}}
 """
 
-DECIDING = {"decideRequest", "decideMany", "extendRequest", "revokeGrant", "aliasApprove", "aliasReject", "aliasAgentApprove"}
+DECIDING = {"decideRequest", "decideMany", "extendRequest", "revokeGrant", "undoDecision", "challengeDecision", "decidePushed",
+            "aliasApprove", "aliasReject", "aliasAgentApprove"}
 
 # kind of caller -> (role it acts in, or None; what every closed route answers instead)
 PRINCIPALS = {
@@ -203,6 +225,12 @@ class AuthorityTest(ServerTest):
             "reportRequest": {"success": True},
             "decideMany": {"decisions": [{"id": id, "decision": "approve", "digest": digest}]},
             "checkProposal": proposal,
+            "challengeDecision": {"decision": "approve", "digest": digest},
+            "snoozeRequest": {"until": None},
+            "addPasskey": {"name": "x", "credential": {}},
+            "renamePasskey": {"name": "x"},
+            "addPushSubscription": {"subscription": {"endpoint": f"https://push.example.com/{n}", "keys": PUSH_KEYS}},
+            "decidePushed": {"token": "x", "decision": "approve"},
             "putPolicy": {"text": POLICY},
             "explainCall": {"call": {"tool": "t", "args": {}}},
             "backtestPolicy": {},
@@ -229,6 +257,8 @@ class AuthorityTest(ServerTest):
                 return 403
         elif instead is not None:
             return instead
+        if may == "signed in":
+            return works if "session" in principal else 403
         if may == "session":
             return works if "session" in principal else 403 if role == "agent" else 404
         if role not in may:
@@ -289,7 +319,8 @@ class AuthorityTest(ServerTest):
                 with self.subTest(operation=name):
                     path, body, _, request = self.prepare(name)
                     answer = caller.post(path, body)
-                    self.assertIn(answer.status, (403,) if caller.cookie is None else (400,), answer)
+                    is_open = RULES[name][0] is PUBLIC  # looks at no credential but its own
+                    self.assertIn(answer.status, (403,) if caller.cookie is None or is_open else (400,), answer)
                     self.assertEqual(self.admin.read(request)["state"], "pending")
                     self.assertEqual(len(self.admin.timeline(request)), 1)
 

@@ -12,6 +12,7 @@ import unittest
 
 import cases
 import disk
+import inbox_contract
 from harness import PATIENCE_S, SEEN, SPEC, Client, EventReader, Server, ServerTest, eventually, raw_exchange, raw_statuses
 
 NOBODY = {"id": "req_00000000000000000000000000", "name": "nobody"}
@@ -137,6 +138,9 @@ class ContractTest(ServerTest):
                 with self.subTest(operation=name):
                     if name == "createSession":
                         caller, body = server.client(), {"name": "nobody", "password": "wrong horse battery"}
+                    elif name in ("passkeyGetOptions", "decidePushed"):
+                        inbox_contract.guess(server)
+                        caller, body = server.client(), {"token": "x", "decision": "approve"} if name == "decidePushed" else None
                     else:
                         caller, body = server.client(key), ({} if "requestBody" in operation else None)
                     if operation["security"] == [{"cookie": []}] or operation["security"] == [{"cookie": [], "csrf": []}]:
@@ -221,10 +225,15 @@ class ContractTest(ServerTest):
             "createSession": (server.client(), "/v1/session", {"name": "pat", "password": "correct horse battery"}),
             "endSession": (session, "/v1/session", None),
             "createLink": (admin, "/v1/links", {"name": "ann"}),
+            **inbox_contract.writes_on(server, agent, ann),
             "aliasApprove": (ann, f"/api/approvals/{open_[4]}/approve", {"modifiedArguments": {"pad": "x" * 20000}}),
             "aliasReject": (ann, f"/api/approvals/{open_[5]}/reject", {"reason": "x" * 2000}),
             "aliasAgentApprove": (ann, "/api/agent/approve", {"approvalId": open_[6], "approved": False, "reason": "x" * 2000}),
         }
+
+    def test_inbox_routes_answer_as_documented(self):
+        """Sessions, undo, passkeys, push, presence."""
+        inbox_contract.play(self)
 
     def test_policy_routes_answer_as_documented(self):
         """Policy changes for everybody, so these have a server of their own."""
@@ -369,10 +378,11 @@ class ContractTest(ServerTest):
                 if SEEN[name, status] or (name, status) in self.excused:
                     continue
                 # A read is answered from what is there; only a queue that is full makes it 503, and no call can fill it.
-                is_read = operation["method"] == "GET" or name in ("checkProposal", "explainCall", "backtestPolicy", "suggestRules")
+                is_read = operation["method"] == "GET" or name in ("checkProposal", "explainCall", "backtestPolicy", "suggestRules",
+                                                                  *inbox_contract.READS)
                 if status == "503" and is_read and name != "getReadiness":
                     continue
-                if status == "503" and name in ("revokeGrant", "reloadPolicy"):
+                if status == "503" and name in ("revokeGrant", "reloadPolicy", *inbox_contract.LONG_WRITES):
                     continue  # the same write as any other; what it needs first does not fit on the small disk
                 missing.append(f"{name} {status}")
         missing += [f"engine {status}" for status in SPEC.engine if status != "500" and not SEEN["engine", status]]

@@ -41,8 +41,8 @@ class OpenApiTest(unittest.TestCase):
         used = {node["$ref"] for _, node in walk(SPEC.document) if isinstance(node, dict) and "$ref" in node}
         for part in ("schemas", "parameters", "responses", "examples"):
             for name in SPEC.document["components"][part]:
-                if name == "Event":
-                    continue  # the data of a stream, which OpenAPI can only describe in words
+                if name in ("Event", "PushMessage"):
+                    continue  # the data of a stream and of a push, which OpenAPI can only describe in words
                 self.assertIn(f"#/components/{part}/{name}", used)
 
     def test_every_operation_is_named_summarised_tagged_and_secured(self):
@@ -93,7 +93,9 @@ class OpenApiTest(unittest.TestCase):
 
     def test_every_object_says_whether_it_may_have_further_members(self):
         open_on_purpose = ("/properties/arguments", "/properties/metadata", "/properties/modifiedArguments",
-                           "/properties/toolInput", "/properties/context", "/schemas/Context")
+                           "/properties/toolInput", "/properties/context", "/schemas/Context",
+                           # What browsers send grows with every version of WebAuthn.
+                           "/schemas/NewCredential", "/schemas/Assertion", "/schemas/Similar/properties/arguments")
         for path, node in walk(SPEC.document["components"]["schemas"], "#/schemas"):
             if isinstance(node, dict) and node.get("type") in ("object", ["object", "null"]):
                 if not any(part in path + "/" for part in open_on_purpose):

@@ -10,11 +10,14 @@ export type RiskLevel = 'low' | 'medium' | 'high' | 'critical'
 export type DecisionKind = 'approve' | 'reject' | 'modify' | 'defer' | 'escalate' | 'abort' | 'answer'
 export type TimeoutAction = 'reject' | 'approve' | 'retry' | 'escalate' | 'abort' | 'skip' | 'default'
 export type Role = 'agent' | 'approver' | 'auditor' | 'admin'
-export type EventName = 'approval-required' | 'decision-recorded' | 'request-settled' | 'request-reminded' | 'request-escalated' | 'request-retried' | 'request-extended' | 'tool-result'
+export type EventName = 'approval-required' | 'decision-recorded' | 'request-settled' | 'request-reminded' | 'request-escalated' | 'request-retried' | 'request-extended' | 'tool-result' | 'decision-held' | 'decision-undone'
 export type RequestId = string
 export type BatchId = string
 export type PrincipalId = string
 export type KeyId = string
+export type SessionId = string
+export type PasskeyId = string
+export type PushSubscriptionId = string
 export type Time = string
 export type TimeOrNull = Time | null
 export type TextOrNull = string | null
@@ -224,6 +227,8 @@ export type DecisionCall = {
   answer?: Json
   confirm?: string | null
   grant?: GrantTerms | null
+  undo_s?: number | null
+  passkey?: Assertion | null
 }
 export type DecisionOfMany = {
   id: RequestId
@@ -240,6 +245,8 @@ export type DecisionOfMany = {
   answer?: Json
   confirm?: string | null
   grant?: GrantTerms | null
+  undo_s?: number | null
+  passkey?: Assertion | null
 }
 export type DecisionResults = {
   results: ({
@@ -404,6 +411,9 @@ export type Request = {
   message_for_agent: TextOrNull
   report: Report | null
   url: string
+  held?: Held[]
+  viewers?: Viewer[]
+  snoozed_until?: Time
 }
 export type RequestList = {
   requests: Request[]
@@ -513,6 +523,189 @@ export type Session = {
 export type Link = {
   url: string
   expires_at: Time
+}
+export type Nothing = JsonObject
+export type Base64Url = string
+export type SessionEntry = {
+  id: SessionId
+  name: Name
+  created_at: Time
+  last_seen_at: Time
+  expires_at: Time
+  address: TextOrNull
+  user_agent: TextOrNull
+  current: boolean
+}
+export type SessionList = {
+  sessions: SessionEntry[]
+}
+export type Held = {
+  decision: DecisionKind
+  by: string
+  at: Time
+  until: Time
+  note: TextOrNull
+  reason: TextOrNull
+  guidance: TextOrNull
+  target: TextOrNull
+  arguments: Json
+}
+export type Viewer = {
+  name: string
+  since: Time
+}
+export type Viewers = {
+  request: RequestId
+  viewers: Viewer[]
+}
+export type PresenceCall = {
+  looking?: boolean | null
+}
+export type SnoozeCall = {
+  until: string | null
+}
+export type Similar = {
+  id: RequestId
+  headline: string
+  state: State
+  outcome: Outcome | null
+  risk: RiskLevel
+  arguments: JsonObject
+  by: string | null
+  created_at: Time
+  settled_at: TimeOrNull
+}
+export type SimilarList = {
+  similar: Similar[]
+}
+export type Passkey = {
+  id: PasskeyId
+  name: string
+  created_at: Time
+  last_used_at: TimeOrNull
+  algorithm: 'ES256' | 'EdDSA' | 'RS256'
+  backed_up: boolean
+  transports: string[]
+}
+export type PasskeyList = {
+  passkeys: Passkey[]
+}
+export type PasskeyName = {
+  name: string
+}
+export type PasskeyCall = {
+  name: string
+  credential: NewCredential
+}
+export type NewCredential = {
+  id: Base64Url
+  type: 'public-key'
+  response: {
+    clientDataJSON: Base64Url
+    attestationObject: Base64Url
+    transports?: string[]
+  }
+}
+export type Assertion = {
+  id: Base64Url
+  type: 'public-key'
+  response: {
+    clientDataJSON: Base64Url
+    authenticatorData: Base64Url
+    signature: Base64Url
+    userHandle?: Base64Url | null
+  }
+}
+export type CredentialDescriptor = {
+  type: 'public-key'
+  id: Base64Url
+  transports: string[]
+}
+export type PasskeyCreateOptions = {
+  publicKey: {
+    rp: {
+      id: string
+      name: string
+    }
+    user: {
+      id: Base64Url
+      name: string
+      displayName: string
+    }
+    challenge: Base64Url
+    pubKeyCredParams: ({
+      type: 'public-key'
+      alg: -7 | -8 | -257
+    })[]
+    timeout: number
+    excludeCredentials: CredentialDescriptor[]
+    authenticatorSelection: {
+      residentKey: 'required'
+      requireResidentKey: true
+      userVerification: 'required'
+    }
+    attestation: 'none'
+  }
+}
+export type PasskeyGetOptions = {
+  publicKey: {
+    challenge: Base64Url
+    timeout: number
+    rpId: string
+    allowCredentials: CredentialDescriptor[]
+    userVerification: 'required'
+  }
+}
+export type PushKey = {
+  key: string
+}
+export type PushSubscription = {
+  id: PushSubscriptionId
+  name: string
+  service: string
+  created_at: Time
+  last_sent_at: TimeOrNull
+}
+export type PushSubscriptionList = {
+  subscriptions: PushSubscription[]
+}
+export type PushSubscriptionCall = {
+  name?: string | null
+  subscription: {
+    endpoint: string
+    expirationTime?: number | null
+    keys: {
+      p256dh: string
+      auth: string
+    }
+  }
+}
+export type PushMessage = {
+  web_push: 8030
+  notification: {
+    title: string
+    body: string
+    navigate: string
+    tag: RequestId
+    lang: 'en'
+    silent: boolean
+  }
+  app_badge: number
+  mutable: true
+  holdpoint: {
+    id: RequestId
+    about: EventName
+    state: State
+    outcome: Outcome | null
+    risk: RiskLevel
+    digest: Digest
+    expires_at: Time
+    token: string | null
+  }
+}
+export type PushDecisionCall = {
+  token: string
+  decision: 'approve' | 'reject'
 }
 export type AliasApproval = {
   id: RequestId

@@ -4,12 +4,12 @@
 
 #include "api/auth/address.h"
 #include "api/auth/secrets.h"
-#include "service/identity.h"
 
 namespace holdpoint::auth {
 namespace {
 
 constexpr std::int64_t memory_ms = 5000;
+constexpr std::int64_t seen_every_ms = 60'000;
 constexpr std::size_t known_max = 100'000;
 constexpr std::string_view bearer = "Bearer ";
 
@@ -183,6 +183,7 @@ void Authenticator::ask_store(Credential credential, std::string peer, Done done
             count_failure(peer);
             return done(blocked.value_or(found.error()));
         }
+        note_seen(*found, credential);
         Caller caller = to_caller(std::move(*found), credential.hash, credential.is_cookie);
         std::int64_t until_ms = clock_.now().ms + memory_ms;
         if (caller.expires_at) until_ms = std::min(until_ms, caller.expires_at->ms);
@@ -191,6 +192,15 @@ void Authenticator::ask_store(Credential credential, std::string peer, Done done
         done(std::move(caller));
     };
     store_.run(std::move(work), std::move(finish));
+}
+
+void Authenticator::note_seen(const service::Authenticated& found, const Credential& credential) {
+    const Timestamp now = clock_.now();
+    if (!found.last_seen_at || now - *found.last_seen_at < seen_every_ms) return;
+    // On its own: whoever may come in must not be turned away because this could not be written.
+    store_.run([hash = credential.hash,
+                now](store::Transaction& tx) { return tx.touch_session(hash, now); },
+               [](const Result<void>&) {});
 }
 
 void Authenticator::recheck(const std::string& credential, bool is_cookie,

@@ -9,6 +9,7 @@
 #include "api/http/http.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "service/identity.h"
 #include "store/store.h"
 
 namespace holdpoint::auth {
@@ -62,6 +63,7 @@ class Authenticator {
     std::optional<Error> check_cookie(const http::Request& request, const Caller& caller);
     std::optional<Error> check_rate(const http::Request& request, const Caller& caller);
     Result<Caller> admit(const http::Request& request, Caller caller);
+    void note_seen(const service::Authenticated& found, const Credential& credential);
     void ask_store(Credential credential, std::string peer, Done done);
 
     store::Store& store_;

@@ -64,6 +64,7 @@ class Authentication : public service::test::StoreTest {
         add_person(name);
         const Secret token = new_token();
         store::Session session;
+        session.id = SessionId::fresh(start);
         session.hash = token.hash;
         session.principal = id_of(name);
         session.csrf = "the-csrf-token";

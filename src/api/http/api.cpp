@@ -7,6 +7,7 @@
 #include "api/http/path_pattern.h"
 #include "api/wire/errors.h"
 #include "api/wire/query.h"
+#include "base/json_fields.h"
 #include "base/sha256.h"
 
 namespace holdpoint::api {
@@ -33,6 +34,11 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/requests", Need::anybody, &Api::list},
         {"POST", "/v1/requests/{id}/cancel", Need::propose, &Api::cancel},
         {"POST", "/v1/requests/{id}/extend", Need::decide, &Api::extend, true},
+        {"POST", "/v1/requests/{id}/undo", Need::decide, &Api::undo, true},
+        {"POST", "/v1/requests/{id}/challenge", Need::decide, &Api::challenge_decision, true},
+        {"POST", "/v1/requests/{id}/presence", Need::oversee, &Api::tell_presence},
+        {"POST", "/v1/requests/{id}/snooze", Need::oversee, &Api::snooze},
+        {"GET", "/v1/requests/{id}/similar", Need::oversee, &Api::similar},
         {"POST", "/v1/requests/{id}/report", Need::propose, &Api::report},
         {"GET", "/v1/requests/{id}/events", Need::anybody, &Api::get_timeline},
         {"POST", "/v1/batches", Need::propose, &Api::submit_batch},
@@ -65,6 +71,19 @@ const std::vector<Api::Route>& Api::routes() {
         {"POST", "/v1/session", Need::nothing, &Api::sign_in},
         {"GET", "/v1/session", Need::oversee, &Api::get_session},
         {"DELETE", "/v1/session", Need::oversee, &Api::sign_out},
+        {"POST", "/v1/session/options", Need::nothing, &Api::passkey_get_options},
+        {"GET", "/v1/passkeys", Need::oversee, &Api::list_passkeys},
+        {"POST", "/v1/passkeys", Need::oversee, &Api::add_passkey},
+        {"POST", "/v1/passkeys/options", Need::oversee, &Api::passkey_create_options},
+        {"PUT", "/v1/passkeys/{id}", Need::oversee, &Api::rename_passkey},
+        {"DELETE", "/v1/passkeys/{id}", Need::oversee, &Api::remove_passkey},
+        {"GET", "/v1/push/key", Need::oversee, &Api::push_key},
+        {"GET", "/v1/push/subscriptions", Need::oversee, &Api::list_push},
+        {"POST", "/v1/push/subscriptions", Need::oversee, &Api::add_push},
+        {"DELETE", "/v1/push/subscriptions/{id}", Need::oversee, &Api::remove_push},
+        {"POST", "/v1/push/decision", Need::nothing, &Api::decide_pushed, true},
+        {"GET", "/v1/sessions", Need::oversee, &Api::list_sessions},
+        {"POST", "/v1/sessions/{id}/revoke", Need::oversee, &Api::revoke_session},
         {"POST", "/v1/links", Need::admin, &Api::create_link},
         {"GET", "/api/approvals", Need::anybody, &Api::alias_list},
         {"GET", "/api/approvals/pending", Need::anybody, &Api::alias_pending},
@@ -212,9 +231,25 @@ bool Api::has_no_query(const CallPtr& call) {
     return ok.has_value();
 }
 
+bool Api::has_no_fields(const CallPtr& call) {
+    Body body;
+    if (!read_body(call, body, true)) return false;
+    const Result<void> ok = json::Fields(*body, "").finish();
+    if (!ok) call->exchange->respond(wire::to_response(ok.error()));
+    return ok.has_value();
+}
+
 void Api::on_commit(const std::vector<store::Change>& changes) {
     waiters_.on_commit(changes);
     streams_.on_commit(changes);
+}
+
+void Api::on_tick(std::int64_t now_ms) {
+    constexpr std::int64_t presence_every_ms = 1000;
+    timers_.advance(now_ms);
+    if (presence_.is_empty() || now_ms - presence_at_ms_ < presence_every_ms) return;
+    presence_at_ms_ = now_ms;
+    for (const RequestId& id : presence_.forget(clock_.now())) announce_presence(id);
 }
 
 void Api::stop() {

@@ -9,20 +9,25 @@
 #include <vector>
 
 #include "api/auth/authenticator.h"
+#include "api/auth/challenges.h"
 #include "api/auth/secrets.h"
 #include "api/http/event_streams.h"
 #include "api/http/http.h"
 #include "api/http/long_poll.h"
+#include "api/http/presence.h"
 #include "api/http/site.h"
 #include "api/http/timers.h"
+#include "api/wire/request.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "core/decide.h"
 #include "policy/backtest.h"
+#include "service/decide.h"
 #include "service/idempotency.h"
 #include "service/identity.h"
 #include "service/policy_in_force.h"
 #include "service/wait.h"
+#include "service/webauthn/ceremony.h"
 #include "store/store.h"
 
 namespace holdpoint::api {
@@ -36,6 +41,9 @@ struct ApiOptions {
     std::int64_t wait_ms_max = 300'000;  ///< of one long-poll
     std::int64_t session_ms = 12 * 3'600'000LL;
     std::int64_t link_ms = 600'000;
+    std::int64_t undo_ms_max = 30'000;     ///< how long a decision may be held; 0: not at all
+    webauthn::RelyingParty relying_party;  ///< whom passkeys are for; without an id there are none
+    bool may_push_to_loopback = false;     ///< for tests: push services on this machine, over http
     json::Limits json;
     std::string base_url;          ///< for sign-in links
     bool is_behind_proxy = false;  ///< believe X-Forwarded-For and X-Forwarded-Proto
@@ -75,7 +83,7 @@ class Api {
     /// The store's listener.
     void on_commit(const std::vector<store::Change>& changes);
     /// A few times per second, with the milliseconds since the door was made.
-    void on_tick(std::int64_t now_ms) { timers_.advance(now_ms); }
+    void on_tick(std::int64_t now_ms);
     /// Everybody who waits is told to come back.
     void stop();
 
@@ -91,6 +99,13 @@ class Api {
         std::function<Result<service::PolicyInForce::Pointer>()> read_file;  ///< blocks
     };
     void set_policy_source(PolicySource source) { policy_source_ = std::move(source); }
+
+    /// What push needs: the server's public key, and the key that seals the tokens in its messages.
+    struct Push {
+        std::string public_key;  ///< 65 bytes
+        std::string token_key;
+    };
+    void set_push(Push push) { push_ = std::move(push); }
 
     std::size_t waiters() const { return polls_.size(); }
     std::size_t streams() const { return streams_.size(); }
@@ -110,6 +125,7 @@ class Api {
     void submit(const CallPtr& call);
     void submit_batch(const CallPtr& call);
     void get_request(const CallPtr& call);
+    void get_for_person(const CallPtr& call, const RequestId& id);
     void get_batch(const CallPtr& call);
     void get_timeline(const CallPtr& call);
     void list(const CallPtr& call);
@@ -118,8 +134,29 @@ class Api {
     void events(const CallPtr& call);
     // decisions.cpp
     void decide(const CallPtr& call);
+    void decide_with_passkey(const CallPtr& call, service::DecideCall decide,
+                             const json::value& assertion);
     void decide_many(const CallPtr& call);
     void extend(const CallPtr& call);
+    void undo(const CallPtr& call);
+    // inbox.cpp
+    void tell_presence(const CallPtr& call);
+    void snooze(const CallPtr& call);
+    void similar(const CallPtr& call);
+    // passkeys.cpp
+    void list_passkeys(const CallPtr& call);
+    void passkey_create_options(const CallPtr& call);
+    void add_passkey(const CallPtr& call);
+    void rename_passkey(const CallPtr& call);
+    void remove_passkey(const CallPtr& call);
+    void passkey_get_options(const CallPtr& call);
+    void challenge_decision(const CallPtr& call);
+    // push.cpp
+    void push_key(const CallPtr& call);
+    void list_push(const CallPtr& call);
+    void add_push(const CallPtr& call);
+    void remove_push(const CallPtr& call);
+    void decide_pushed(const CallPtr& call);
     // aliases.cpp
     void alias_list(const CallPtr& call);
     void alias_pending(const CallPtr& call);
@@ -141,6 +178,9 @@ class Api {
     void get_session(const CallPtr& call);
     void sign_out(const CallPtr& call);
     void create_link(const CallPtr& call);
+    // sessions.cpp
+    void list_sessions(const CallPtr& call);
+    void revoke_session(const CallPtr& call);
     // policies.cpp
     void check(const CallPtr& call);
     void list_grants(const CallPtr& call);
@@ -184,6 +224,8 @@ class Api {
     std::optional<RequestId> read_request_id(const CallPtr& call);
     std::optional<service::Idempotency> read_idempotency(const CallPtr& call);
     bool has_no_query(const CallPtr& call);
+    /// For routes whose body says nothing: absent or an empty object.
+    bool has_no_fields(const CallPtr& call);
     void propose(const CallPtr& call, std::vector<core::Proposal> proposals,
                  std::optional<BatchId> batch);
     void decide_as_alias(const CallPtr& call, const std::string& id_text,
@@ -192,6 +234,14 @@ class Api {
     void sign_in_with_password(const std::string& name, const std::string& password,
                                store::Session session,
                                std::move_only_function<void(Result<service::Authenticated>)> done);
+    /// Signs in with the assertion of a passkey.
+    void sign_in_with_passkey(const json::value& assertion, store::Session session, Timestamp now,
+                              std::move_only_function<void(Result<service::Authenticated>)> done);
+    /// Answers itself and returns false unless a person sits there who signed in a moment ago.
+    bool has_signed_in_lately(const CallPtr& call);
+    /// Tells people's streams who looks at a request now.
+    void announce_presence(const RequestId& id);
+    std::string viewers_json(const RequestId& id);
     void set_user_disabled(const CallPtr& call, bool is_disabled);
     /// After an identity changed: caches are dropped, streams of dead credentials closed.
     void identity_changed();
@@ -210,6 +260,10 @@ class Api {
     LongPolls polls_;
     EventStreams streams_;
     auth::RateLimit sign_ins_;
+    auth::Challenges challenges_;
+    Presence presence_;
+    std::int64_t presence_at_ms_ = 0;  ///< when it was looked through last
+    Push push_;
     Metrics metrics_;
     Timestamp started_at_;
     bool is_ready_ = false;

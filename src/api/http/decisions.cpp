@@ -1,9 +1,14 @@
 // What people do with requests.
+#include <fmt/format.h>
+
 #include "api/http/answers.h"
+#include "api/http/passkey_proof.h"
 #include "api/wire/decide.h"
 #include "api/wire/request.h"
 #include "service/decide.h"
 #include "service/follow_up.h"
+#include "service/hold.h"
+#include "service/passkeys.h"
 
 namespace holdpoint::api {
 namespace {
@@ -24,6 +29,16 @@ std::optional<policy::GrantTerms> given_by(const auth::Caller& caller,
     append_ulid(terms->id, new_ulid(now));
     terms->by = caller.actor.name;
     return terms;
+}
+
+/// A hold longer than this server allows is refused, not shortened: the page shows a countdown.
+std::optional<Error> check_undo(const wire::Decision& decision, std::int64_t undo_ms_max) {
+    if (decision.undo_ms <= undo_ms_max) return std::nullopt;
+    if (undo_ms_max == 0)
+        return Error{ErrorCode::refused, "this server holds no decisions", "undo_s"};
+    return Error{ErrorCode::refused,
+                 fmt::format("this server holds a decision for {} s at most", undo_ms_max / 1000),
+                 "undo_s"};
 }
 
 void append_result(std::string& out, const std::string& id,
@@ -56,6 +71,8 @@ void Api::decide(const CallPtr& call) {
     if (!decision) return respond_error(call, decision.error());
     if (const std::optional<Error> wrong = check_digest(call->caller, decision->command))
         return respond_error(call, *wrong);
+    if (const std::optional<Error> wrong = check_undo(*decision, options_.undo_ms_max))
+        return respond_error(call, *wrong);
     std::optional<service::Idempotency> idempotency = read_idempotency(call);
     if (!idempotency) return;
 
@@ -64,10 +81,46 @@ void Api::decide(const CallPtr& call) {
                                call->caller.actor,
                                std::move(*idempotency),
                                call->now,
-                               given_by(call->caller, std::move(decision->grant), call->now)};
+                               given_by(call->caller, std::move(decision->grant), call->now),
+                               decision->undo_ms};
+    if (decision->passkey) return decide_with_passkey(call, std::move(decide), *decision->passkey);
     store_.run([policy = policy_.current(), decide = std::move(decide)](
                    store::Transaction& tx) { return service::decide(tx, *policy, decide); },
                [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+}
+
+void Api::decide_with_passkey(const CallPtr& call, service::DecideCall decide,
+                              const json::value& given) {
+    Result<webauthn::Assertion> assertion = webauthn::read_assertion(given, "passkey");
+    if (!assertion) return respond_error(call, assertion.error());
+    const std::string challenge = webauthn::challenge_in(assertion->client_data);
+    // The digest is part of what is signed: a passkey without one would confirm anything.
+    if (decide.command.digest.empty())
+        return respond_error(call, {ErrorCode::invalid_argument, "is missing", "digest"});
+    const auth::Challenges::Purpose purpose =
+        to_decide(decide.person.id, decide.id, decide.command.digest, decide.command);
+    if (Result<void> ok = challenges_.take(challenge, purpose, call->now); !ok)
+        return respond_error(call, {ErrorCode::permission_denied, ok.error().message,
+                                    "passkey.response.clientDataJSON"});
+    auto work = [policy = policy_.current(), party = options_.relying_party, challenge,
+                 assertion = std::move(*assertion),
+                 decide = std::move(decide)](store::Transaction& tx) -> Result<service::Decided> {
+        const Result<service::UsedPasskey> used =
+            service::use_passkey(tx, party, challenge, assertion, decide.person.id, decide.now);
+        if (!used) return used.error();
+        service::DecideCall confirmed = decide;
+        confirmed.command.proof = proof_of(used->passkey, assertion);
+        return service::decide(tx, *policy, confirmed);
+    };
+    store_.run(std::move(work), [this, call, challenge](Result<service::Decided> decided) {
+        if (!decided) {
+            challenges_.give_back(challenge);
+            Error error = decided.error();
+            if (error.code == ErrorCode::unauthenticated) error.code = ErrorCode::permission_denied;
+            return respond_error(call, error);
+        }
+        respond_decided(call, decided);
+    });
 }
 
 void Api::decide_many(const CallPtr& call) {
@@ -83,7 +136,7 @@ void Api::decide_many(const CallPtr& call) {
         Result<service::Decided> decided;
     };
     auto work = [policy = policy_.current(), decisions = std::move(*decisions),
-                 caller = call->caller,
+                 caller = call->caller, undo_ms_max = options_.undo_ms_max,
                  now = call->now](store::Transaction& tx) -> Result<std::vector<Judged>> {
         std::vector<Judged> results;
         for (const wire::BulkDecision& decision : decisions) {
@@ -94,7 +147,11 @@ void Api::decide_many(const CallPtr& call) {
                 decided = decision.decision.error();
             } else if (id) {
                 const wire::Decision& one = *decision.decision;
-                const std::optional<Error> wrong = check_digest(caller, one.command);
+                std::optional<Error> wrong = check_digest(caller, one.command);
+                if (!wrong) wrong = check_undo(one, undo_ms_max);
+                if (!wrong && one.passkey)
+                    wrong = Error{ErrorCode::refused, "a passkey confirms one decision at a time",
+                                  "passkey"};
                 decided = wrong ? Result<service::Decided>(*wrong)
                                 : service::decide(tx, *policy,
                                                   {*id,
@@ -102,7 +159,8 @@ void Api::decide_many(const CallPtr& call) {
                                                    caller.actor,
                                                    {},
                                                    now,
-                                                   given_by(caller, one.grant, now)});
+                                                   given_by(caller, one.grant, now),
+                                                   one.undo_ms});
             }
             // What the store itself cannot do fails the whole call, so that nothing is half done.
             const bool is_broken = !decided && (decided.error().code == ErrorCode::internal ||
@@ -137,6 +195,15 @@ void Api::extend(const CallPtr& call) {
             return service::extend(tx, *policy, id, ms, actor, now);
         },
         [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+}
+
+void Api::undo(const CallPtr& call) {
+    if (!has_no_query(call) || !has_no_fields(call)) return;
+    const std::optional<RequestId> id = read_request_id(call);
+    if (!id) return;
+    store_.run([policy = policy_.current(), id = *id, actor = call->caller.actor, now = call->now](
+                   store::Transaction& tx) { return service::undo(tx, *policy, id, actor, now); },
+               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 }  // namespace holdpoint::api

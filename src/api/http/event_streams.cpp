@@ -79,6 +79,10 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         kept_.emplace_back(change.event.seq, text);
     }
 
+    void tell_person(const std::string& text) {
+        if (!viewer_.is_agent && !is_replaying_) stream_->send(text);
+    }
+
     void on_timer() override {
         const std::shared_ptr<EventStream> kept_until_return = shared_from_this();
         if (left_ms_ <= 0) return close();
@@ -223,6 +227,13 @@ void EventStreams::on_commit(const std::vector<store::Change>& changes) {
             for (const std::shared_ptr<EventStream>& stream : streams) stream->offer(change, text);
         }
     }
+}
+
+void EventStreams::tell_people(const std::string& text) {
+    const auto shelf = shelves_.find(everything);
+    if (shelf == shelves_.end()) return;
+    const std::vector<std::shared_ptr<EventStream>> streams = shelf->second;
+    for (const std::shared_ptr<EventStream>& stream : streams) stream->tell_person(text);
 }
 
 void EventStreams::recheck(auth::Authenticator& authenticator) {

@@ -30,6 +30,10 @@ class EventStreams {
 
     void on_commit(const std::vector<store::Change>& changes);
 
+    /// Sends this to every person who listens, but not to those who asked for one session only; it
+    /// is not kept for anybody.
+    void tell_people(const std::string& text);
+
     /// Closes the streams whose credential is no longer good; called when identities change.
     void recheck(auth::Authenticator& authenticator);
 

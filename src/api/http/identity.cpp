@@ -4,8 +4,10 @@
 
 #include "api/auth/address.h"
 #include "api/http/answers.h"
+#include "api/http/list_answer.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
+#include "base/text.h"
 #include "service/identity.h"
 
 namespace holdpoint::api {
@@ -18,6 +20,7 @@ using wire::ObjectWriter;
 
 constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
 constexpr json::TextRule password_rule{.min = 10, .max = 1000};
+constexpr std::size_t user_agent_max = 300;
 constexpr std::int64_t key_lifetime_s_max = 10LL * 366 * 86'400;
 
 /// A name becomes part of paths, lists and `group:NAME`; what would be ambiguous there is refused.
@@ -215,13 +218,7 @@ void Api::list_users(const CallPtr& call) {
     if (!has_no_query(call)) return;
     store_.run([](store::Transaction& tx) { return tx.principals(); },
                [call](Result<std::vector<Principal>> users) {
-                   if (!users) return respond_error(call, users.error());
-                   std::string out = "{\"users\":[";
-                   for (std::size_t i = 0; i < users->size(); ++i) {
-                       if (i > 0) out += ',';
-                       out += user_json((*users)[i]);
-                   }
-                   respond_json(call, out + "]}");
+                   respond_list(call, "users", users, user_json);
                });
 }
 
@@ -341,9 +338,13 @@ void Api::sign_in(const CallPtr& call) {
     const std::optional<std::string> link = fields.text("link", {.min = 1, .max = 200});
     const std::optional<std::string> name = fields.text("name", name_rule);
     const std::optional<std::string> password = fields.text("password", {.max = 1000});
-    if (link && (name || password)) fields.refuse("link", "give a link or a name and password");
-    if (!link && !name) fields.refuse("name", "is missing");
-    if (!link && !password) fields.refuse("password", "is missing");
+    const json::value* passkey = fields.any("passkey");
+    if (passkey && passkey->is_null()) passkey = nullptr;
+    const bool is_alone = !name && !password && !(link && passkey);
+    if ((link || passkey) && !is_alone)
+        fields.refuse(link ? "link" : "passkey", "give a link, a passkey, or a name and password");
+    if (!link && !passkey && !name) fields.refuse("name", "is missing");
+    if (!link && !passkey && !password) fields.refuse("password", "is missing");
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
 
     const auth::Secret token = auth::new_token();
@@ -353,6 +354,9 @@ void Api::sign_in(const CallPtr& call) {
     session.created_at = call->now;
     session.expires_at = call->now + options_.session_ms;
     session.address = call->request.peer;
+    session.id = SessionId::fresh(call->now);
+    session.last_seen_at = call->now;
+    session.user_agent = cut_utf8(visible(call->request.header("user-agent")), user_agent_max);
     auto done = [this, call, token, counted_as](Result<service::Authenticated> found) {
         if (found) return open_session(call, std::move(*found), token);
         // A store that cannot answer says nothing about the credential.
@@ -360,6 +364,8 @@ void Api::sign_in(const CallPtr& call) {
             authenticator_.count_failure(counted_as);
         respond_error(call, found.error());
     };
+    if (passkey)
+        return sign_in_with_passkey(*passkey, std::move(session), call->now, std::move(done));
     if (link)
         return store_.run(
             [hash = auth::hash_of(*link), session, now = call->now](store::Transaction& tx) {
@@ -434,7 +440,7 @@ void Api::create_link(const CallPtr& call) {
     if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
     const auth::Secret token = auth::new_token();
     const Timestamp expires_at = call->now + options_.link_ms;
-    auto work = [name, hash = token.hash, now = call->now,
+    auto work = [name, hash = token.hash, id = SessionId::fresh(call->now), now = call->now,
                  expires_at](store::Transaction& tx) -> Result<void> {
         const Result<Principal> user = service::find_user(tx, name);
         if (!user) return user.error();
@@ -444,6 +450,7 @@ void Api::create_link(const CallPtr& call) {
         link.hash = hash;
         link.principal = user->id;
         link.is_link = true;
+        link.id = id;
         link.created_at = now;
         link.expires_at = expires_at;
         return tx.save_session(link);

@@ -11,6 +11,7 @@
 #include "api/wire/request.h"
 #include "api/wire/submit.h"
 #include "service/follow_up.h"
+#include "service/inbox.h"
 #include "service/read.h"
 #include "service/submit.h"
 
@@ -106,12 +107,37 @@ void Api::get_request(const CallPtr& call) {
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
     if (*wait_ms > 0) return polls_.answer(call->exchange, {*id}, call->caller.actor, *wait_ms, {});
+    if (!call->caller.actor.is_agent) return get_for_person(call, *id);
     store_.run([id = *id, actor = call->caller.actor](
                    store::Transaction& tx) { return service::read(tx, id, actor); },
                [call](Result<RequestPtr> request) {
                    if (!request) return respond_error(call, request.error());
                    call->exchange->respond(render({}, {*request}));
                });
+}
+
+void Api::get_for_person(const CallPtr& call, const RequestId& id) {
+    struct Found {
+        RequestPtr request;
+        std::optional<Timestamp> snoozed_until;
+    };
+    auto work = [id, actor = call->caller.actor,
+                 now = call->now](store::Transaction& tx) -> Result<Found> {
+        Result<RequestPtr> request = service::read(tx, id, actor);
+        if (!request) return request.error();
+        const Result<std::optional<Timestamp>> until =
+            service::snoozed_until(tx, **request, actor, now);
+        if (!until) return until.error();
+        return Found{std::move(*request), *until};
+    };
+    store_.run(std::move(work), [this, call](const Result<Found>& found) {
+        if (!found) return respond_error(call, found.error());
+        const wire::Aside aside{presence_.viewers(found->request->id, clock_.now()),
+                                found->snoozed_until};
+        std::string body;
+        wire::append_request(body, *found->request, &aside);
+        respond_json(call, std::move(body));
+    });
 }
 
 void Api::get_batch(const CallPtr& call) {
@@ -154,21 +180,41 @@ void Api::list(const CallPtr& call) {
     Result<store::ListQuery> query = wire::parse_list(call->request.query);
     if (!query) return respond_error(call, query.error());
     query->filter = service::visible_to(call->caller.actor, std::move(query->filter));
-    store_.run([query = std::move(*query)](store::Transaction& tx) { return tx.list(query); },
-               [call](Result<store::ListPage> page) {
-                   if (!page) return respond_error(call, page.error());
-                   std::string body = "{\"requests\":[";
-                   for (std::size_t i = 0; i < page->requests.size(); ++i) {
-                       if (i > 0) body += ',';
-                       wire::append_request(body, *page->requests[i]);
-                   }
-                   body += "],\"next_cursor\":";
-                   body += page->next_before_row == 0
-                               ? "null"
-                               : '"' + wire::cursor_of(page->next_before_row) + '"';
-                   body += '}';
-                   respond_json(call, std::move(body));
-               });
+    if (query->filter.snoozed) {
+        if (call->caller.actor.is_agent)
+            return respond_error(
+                call, {ErrorCode::invalid_argument, "only people put things off", "snoozed"});
+        query->filter.snoozed->person = call->caller.actor.id;
+        query->filter.snoozed->now = call->now;
+    }
+    auto work = [query = std::move(*query), actor = call->caller.actor,
+                 now = call->now](store::Transaction& tx) {
+        return service::personal_list(tx, query, actor, now);
+    };
+    store_.run(std::move(work), [this, call](const Result<service::PersonalPage>& personal) {
+        if (!personal) return respond_error(call, personal.error());
+        const store::ListPage& page = personal->page;
+        std::string body = "{\"requests\":[";
+        wire::Aside aside;
+        for (std::size_t i = 0; i < page.requests.size(); ++i) {
+            if (i > 0) body += ',';
+            const core::Request& request = *page.requests[i];
+            if (call->caller.actor.is_agent) {
+                wire::append_request(body, request);
+                continue;
+            }
+            const auto snoozed = personal->snoozed.find(request.row);
+            aside.snoozed_until =
+                snoozed == personal->snoozed.end() ? std::nullopt : std::optional(snoozed->second);
+            aside.viewers = presence_.viewers(request.id, call->now);
+            wire::append_request(body, request, &aside);
+        }
+        body += "],\"next_cursor\":";
+        body +=
+            page.next_before_row == 0 ? "null" : '"' + wire::cursor_of(page.next_before_row) + '"';
+        body += '}';
+        respond_json(call, std::move(body));
+    });
 }
 
 void Api::cancel(const CallPtr& call) {

@@ -14,6 +14,7 @@ using json::Fields;
 using json::value;
 
 constexpr json::TextRule words_rule{.max = 2000};
+constexpr std::int64_t undo_s_max = 30;
 
 /// What stands in place of the original; which field it is depends on the kind of request, and at
 /// most one may be given.
@@ -98,6 +99,9 @@ Decision read_whole(Fields& fields) {
     read_decision(fields, decision.command);
     decision.command.confirm = fields.text("confirm", {.max = 20}).value_or("");
     decision.grant = read_grant(fields, decision.command);
+    decision.undo_ms = fields.integer("undo_s", 1, undo_s_max).value_or(0) * 1000;
+    if (const value* passkey = fields.any("passkey"); passkey && !passkey->is_null())
+        decision.passkey = json::value(*passkey, boost::json::storage_ptr());
     return decision;
 }
 

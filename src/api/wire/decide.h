@@ -17,6 +17,8 @@ namespace holdpoint::wire {
 struct Decision {
     core::DecisionCommand command;
     std::optional<policy::GrantTerms> grant;  ///< without id and giver
+    std::int64_t undo_ms = 0;                 ///< how long its author may take it back
+    std::optional<json::value> passkey;       ///< an assertion, not yet looked at
 };
 Result<Decision> parse_decision(const json::value& body);
 

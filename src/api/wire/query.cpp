@@ -125,6 +125,12 @@ Result<store::ListQuery> parse_list(
     list.filter = read_filter(query);
     list.filter.since = query.time("since");
     list.filter.until = query.time("until");
+    if (const std::optional<std::string> snoozed = query.text("snoozed")) {
+        if (*snoozed != "true" && *snoozed != "false")
+            query.refuse("snoozed", "must be true or false");
+        // Whose and when, the door adds.
+        list.filter.snoozed = store::ListFilter::Snoozed{{}, *snoozed == "true", {}};
+    }
     list.limit = static_cast<int>(query.integer("limit", 1, limit_max).value_or(limit_default));
     if (const std::optional<std::string> cursor = query.text("cursor")) {
         std::int64_t row = 0;

@@ -148,6 +148,7 @@ TEST(Sse, H7_every_event_has_its_name) {
         {EventKind::settled, "request-settled"},     {EventKind::reminded, "request-reminded"},
         {EventKind::escalated, "request-escalated"}, {EventKind::retried, "request-retried"},
         {EventKind::extended, "request-extended"},   {EventKind::reported, "tool-result"},
+        {EventKind::held, "decision-held"},          {EventKind::undone, "decision-undone"},
     };
     for (const auto& [kind, name] : table) EXPECT_EQ(sse_name(kind), name);
 }
@@ -168,7 +169,7 @@ TEST(Words, every_word_reads_back) {
     check(DecisionKind::answer);
     check(core::TimeoutAction::use_default);
     check(core::VerdictKind::deny);
-    check(core::EventKind::reported);
+    check(core::EventKind::undone);
     EXPECT_EQ(to_string(core::TimeoutAction::use_default), "default");
 }
 

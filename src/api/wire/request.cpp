@@ -40,6 +40,28 @@ void append_votes(std::string& out, const std::vector<core::Vote>& votes) {
     out += ']';
 }
 
+void append_holds(std::string& out, const std::vector<core::Held>& holds) {
+    out += '[';
+    bool is_first = true;
+    for (const core::Held& held : holds) {
+        if (!is_first) out += ',';
+        is_first = false;
+        const core::DecisionCommand& command = held.command;
+        ObjectWriter entry(out);
+        entry.word("decision", to_string(command.kind));
+        entry.text("by", held.person.name);
+        entry.time("at", held.at);
+        entry.time("until", held.until);
+        entry.text_or_null("note", command.note);
+        entry.text_or_null("reason", command.reason);
+        entry.text_or_null("guidance", command.guidance);
+        entry.text_or_null("target", command.target);
+        entry.json("arguments", command.replacement);
+        entry.close();
+    }
+    out += ']';
+}
+
 /// Seconds from milliseconds; 0 means "not set".
 void append_seconds(ObjectWriter& writer, std::string_view name, std::int64_t ms) {
     if (ms == 0)
@@ -171,7 +193,7 @@ void append_requirement(std::string& out, const core::Requirement& requirement,
     writer.close();
 }
 
-void append_request(std::string& out, const Request& request) {
+void append_request(std::string& out, const Request& request, const Aside* aside) {
     ObjectWriter writer(out);
     const std::string id = request.id.text();
     writer.word("id", id);
@@ -213,7 +235,22 @@ void append_request(std::string& out, const Request& request) {
     writer.json("metadata", request.metadata);
     append_outcome(writer, out, request);
     writer.word("url", "/r/" + id);
+    if (!request.holds.empty()) append_holds(writer.name("held"), request.holds);
+    if (aside && !aside->viewers.empty()) append_viewers(writer.name("viewers"), aside->viewers);
+    if (aside && aside->snoozed_until) writer.time("snoozed_until", *aside->snoozed_until);
     writer.close();
+}
+
+void append_viewers(std::string& out, const std::vector<Viewer>& viewers) {
+    out += '[';
+    for (std::size_t i = 0; i < viewers.size(); ++i) {
+        if (i > 0) out += ',';
+        ObjectWriter entry(out);
+        entry.text("name", viewers[i].name);
+        entry.time("since", viewers[i].since);
+        entry.close();
+    }
+    out += ']';
 }
 
 std::string to_json(const Request& request) {
@@ -264,6 +301,10 @@ std::string_view sse_name(core::EventKind kind) {
             return "request-extended";
         case core::EventKind::reported:
             return "tool-result";
+        case core::EventKind::held:
+            return "decision-held";
+        case core::EventKind::undone:
+            return "decision-undone";
     }
     return "request-changed";
 }

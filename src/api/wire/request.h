@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,21 @@
 
 namespace holdpoint::wire {
 
+/// Somebody who looks at a request right now.
+struct Viewer {
+    std::string name;
+    Timestamp since;
+};
+void append_viewers(std::string& out, const std::vector<Viewer>& viewers);
+
+/// What stands beside a request for one person; agents never see it.
+struct Aside {
+    std::vector<Viewer> viewers;
+    std::optional<Timestamp> snoozed_until;
+};
+
 /// The request resource: the same bytes everywhere (REST, events, CLI, later webhooks).
-void append_request(std::string& out, const core::Request& request);
+void append_request(std::string& out, const core::Request& request, const Aside* aside = nullptr);
 
 /// `confirm` is what has to be typed to approve it; empty where nothing has to be.
 void append_requirement(std::string& out, const core::Requirement& requirement,

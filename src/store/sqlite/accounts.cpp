@@ -1,41 +1,18 @@
-#include <cstring>
 #include <limits>
 
 #include "base/assert.h"
 #include "store/sqlite/codec.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
 
 namespace holdpoint::store::sqlite {
 namespace {
 
-Error damaged(const char* what) {
-    return {ErrorCode::internal, std::string("a stored ") + what + " cannot be read"};
-}
-
-bool read_id(std::string_view bytes, Ulid& out) {
-    if (bytes.size() != out.bytes.size()) return false;
-    std::memcpy(out.bytes.data(), bytes.data(), bytes.size());
-    return true;
-}
-
-void bind_time(Statement& statement, int at, const std::optional<Timestamp>& time) {
-    if (time)
-        statement.bind(at, *time);
-    else
-        statement.bind_null(at);
-}
-
-std::optional<Timestamp> read_time(Statement& row, int column) {
-    if (row.is_null(column)) return std::nullopt;
-    return Timestamp{row.number(column)};
-}
-
 Result<StoredEvent> read_event(Statement& row, const RequestId& request) {
     StoredEvent stored;
     stored.seq = row.number(0);
     const std::int64_t kind = row.number(1);
-    if (kind < 0 || kind > static_cast<std::int64_t>(core::EventKind::reported))
-        return damaged("event");
+    if (kind < 0 || kind >= core::event_kind_count) return damaged("event");
     stored.event.kind = static_cast<core::EventKind>(kind);
     stored.event.request = request;
     stored.event.at = {row.number(2)};
@@ -67,6 +44,9 @@ Result<Session> read_session(Statement& row) {
     session.created_at = {row.number(4)};
     session.expires_at = {row.number(5)};
     session.address = row.text(6);
+    if (!read_id(row.blob(7), session.id.ulid)) return damaged("session");
+    session.last_seen_at = {row.number(8)};
+    session.user_agent = row.text(9);
     return session;
 }
 
@@ -89,27 +69,8 @@ constexpr const char* principal_columns =
 constexpr const char* key_columns =
     "SELECT id, principal, hash, hint, created_at, expires_at, revoked_at FROM key";
 constexpr const char* session_columns =
-    "SELECT hash, principal, is_link, csrf, created_at, expires_at, address FROM session";
-
-/// The one row of a statement that is already bound, read by `read`; nothing if there is none.
-template <class T, class Read>
-Result<std::optional<T>> one(Statement& row, Read read) {
-    if (!row.step()) return std::optional<T>{};
-    Result<T> found = read(row);
-    if (!found) return found.error();
-    return std::optional<T>{std::move(*found)};
-}
-
-template <class T, class Read>
-Result<std::vector<T>> every(Statement& row, Read read) {
-    std::vector<T> all;
-    while (row.step()) {
-        Result<T> found = read(row);
-        if (!found) return found.error();
-        all.push_back(std::move(*found));
-    }
-    return all;
-}
+    "SELECT hash, principal, is_link, csrf, created_at, expires_at, address, id, last_seen_at,"
+    " user_agent FROM session";
 
 }  // namespace
 
@@ -141,6 +102,30 @@ Result<void> SqliteTransaction::shift_deadlines(std::int64_t ms) {
     update->bind(1, ms);
     update->step();
     if (database_.fault() != 0) return failed();
+    return shift_holds(ms);
+}
+
+/// What is held moves with the deadline. There are only ever a few seconds' worth of them.
+Result<void> SqliteTransaction::shift_holds(std::int64_t ms) {
+    std::vector<std::pair<std::int64_t, std::string>> changed;
+    {
+        Using row(
+            database_.cached("SELECT row, held FROM request INDEXED BY request_standing"
+                             " WHERE outcome=0 AND held IS NOT NULL"));
+        while (row->step()) {
+            std::vector<core::Held> holds;
+            if (Result<void> read = decode(row->text(1), holds); !read) return read;
+            for (core::Held& held : holds) held.until = held.until + ms;
+            changed.emplace_back(row->number(0), encode(holds));
+        }
+        if (database_.fault() != 0) return failed();
+    }
+    Statement& update = database_.cached("UPDATE request SET held=?2 WHERE row=?1");
+    for (const auto& [row, held] : changed) {
+        update.bind(1, row);
+        update.bind(2, held);
+        if (!update.run()) return failed();
+    }
     return {};
 }
 
@@ -353,6 +338,13 @@ Result<std::optional<Session>> SqliteTransaction::find_session(const std::string
     return found ? or_failed(std::move(*found)) : found;
 }
 
+Result<std::optional<Session>> SqliteTransaction::find_session(const SessionId& id) {
+    Using row(database_.cached(std::string(session_columns) + " WHERE id=?1"));
+    row->bind(1, id.ulid);
+    Result<std::optional<Session>> found = one<Session>(*row, read_session);
+    return found ? or_failed(std::move(*found)) : found;
+}
+
 Result<std::vector<Session>> SqliteTransaction::sessions_of(const PrincipalId& principal) {
     Using row(
         database_.cached(std::string(session_columns) + " WHERE principal=?1 ORDER BY created_at"));
@@ -363,11 +355,12 @@ Result<std::vector<Session>> SqliteTransaction::sessions_of(const PrincipalId& p
 
 Result<void> SqliteTransaction::save_session(const Session& session) {
     Using save(database_.cached(
-        "INSERT INTO session(hash, principal, is_link, csrf, created_at, expires_at, address)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(hash) DO UPDATE SET"
-        " principal=excluded.principal, is_link=excluded.is_link, csrf=excluded.csrf,"
-        " created_at=excluded.created_at, expires_at=excluded.expires_at,"
-        " address=excluded.address"));
+        "INSERT INTO session(hash, principal, is_link, csrf, created_at, expires_at, address, id,"
+        " last_seen_at, user_agent) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+        " ON CONFLICT(hash) DO UPDATE SET principal=excluded.principal, is_link=excluded.is_link,"
+        " csrf=excluded.csrf, created_at=excluded.created_at, expires_at=excluded.expires_at,"
+        " address=excluded.address, id=excluded.id, last_seen_at=excluded.last_seen_at,"
+        " user_agent=excluded.user_agent"));
     save->bind_blob(1, session.hash);
     save->bind(2, session.principal.ulid);
     save->bind(3, std::int64_t{session.is_link});
@@ -375,7 +368,19 @@ Result<void> SqliteTransaction::save_session(const Session& session) {
     save->bind(5, session.created_at);
     save->bind(6, session.expires_at);
     save->bind(7, session.address);
+    save->bind(8, session.id.ulid);
+    save->bind(9, session.last_seen_at);
+    save->bind(10, session.user_agent);
     save->step();
+    if (database_.fault() != 0) return failed();
+    return {};
+}
+
+Result<void> SqliteTransaction::touch_session(const std::string& hash, Timestamp now) {
+    Using touch(database_.cached("UPDATE session SET last_seen_at=?2 WHERE hash=?1"));
+    touch->bind_blob(1, hash);
+    touch->bind(2, now);
+    touch->step();
     if (database_.fault() != 0) return failed();
     return {};
 }
@@ -409,7 +414,8 @@ Result<int> SqliteTransaction::drop_sessions_before(Timestamp now) {
 Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int limit) {
     std::vector<OutboxRow> due;
     Using row(
-        database_.cached("SELECT o.id, o.channel, o.about, h.id, o.due_at, o.attempts FROM outbox o"
+        database_.cached("SELECT o.id, o.channel, o.about, h.id, o.due_at, o.attempts, o.target"
+                         " FROM outbox o"
                          " INDEXED BY outbox_due CROSS JOIN request h ON h.row=o.request"
                          " WHERE o.due_at<=?1 ORDER BY o.due_at, o.id LIMIT ?2"));
     row->bind(1, now);
@@ -419,12 +425,13 @@ Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int 
         item.id = row->number(0);
         item.channel = row->text(1);
         const std::int64_t about = row->number(2);
-        if (about < 0 || about > static_cast<std::int64_t>(core::EventKind::reported) ||
+        if (about < 0 || about >= core::event_kind_count ||
             !read_id(row->blob(3), item.effect.request.ulid))
             return damaged("message");
         item.effect.about = static_cast<core::EventKind>(about);
         item.due_at = {row->number(4)};
         item.attempts = static_cast<int>(row->number(5));
+        item.target = row->blob(6);
     }
     return or_failed(std::move(due));
 }
@@ -444,6 +451,19 @@ Result<void> SqliteTransaction::outbox_retry(std::int64_t id, Timestamp due_at) 
     update->step();
     if (database_.fault() != 0) return failed();
     return {};
+}
+
+Result<void> SqliteTransaction::outbox_split(std::int64_t id,
+                                             const std::vector<std::string>& targets) {
+    Statement& add = database_.cached(
+        "INSERT INTO outbox(channel, about, request, due_at, attempts, target)"
+        " SELECT channel, about, request, due_at, 0, ?2 FROM outbox WHERE id=?1");
+    for (const std::string& target : targets) {
+        add.bind(1, id);
+        add.bind_blob(2, target);
+        if (!add.run()) return failed();
+    }
+    return outbox_sent(id);
 }
 
 // ---- counters and settings

@@ -450,6 +450,109 @@ Result<void> decode(std::string_view text, core::Report& report) {
     });
 }
 
+namespace {
+
+std::string encode_hold(const core::Held& held) {
+    const core::DecisionCommand& command = held.command;
+    std::string out;
+    ObjectWriter object(out);
+    object.add("kind", to_string(command.kind));
+    object.add("digest", command.digest);
+    object.add("by_id", held.person.id.text());
+    object.add("by", held.person.name);
+    object.name("groups");
+    append_names(out, held.person.groups);
+    object.add("at", held.at.ms);
+    object.add("until", held.until.ms);
+    object.add_unless_empty("via", held.person.via);
+    object.add_unless_empty("address", held.person.address);
+    object.add_unless_empty("note", command.note);
+    object.add_unless_empty("reason", command.reason);
+    object.add_unless_empty("guidance", command.guidance);
+    object.add_unless_empty("target", command.target);
+    object.add_unless_empty("replacement", command.replacement.text);
+    if (command.replacement_kind) object.add("of", to_string(*command.replacement_kind));
+    object.add_unless_empty("answer", command.answer.text);
+    object.add_unless_empty("confirm", command.confirm);
+    object.add_unless_empty("proof", command.proof.text);
+    if (command.must_be_as_proposed) object.add_flag("as_proposed", true);
+    if (command.approved_steps) {
+        object.name("steps");
+        ArrayWriter steps(out);
+        for (const int step : *command.approved_steps) steps.add(step);
+        steps.close();
+    }
+    object.close();
+    return out;
+}
+
+bool read_steps(const bj::value& value, std::vector<int>& steps) {
+    const bj::array* array = value.if_array();
+    if (!array) return false;
+    for (const bj::value& item : *array)
+        if (!read_number(item, steps.emplace_back())) return false;
+    return true;
+}
+
+bool decode_hold(const bj::value& value, core::Held& held) {
+    ObjectReader reader(value);
+    core::DecisionCommand& command = held.command;
+    std::string by_id;
+    std::string of;
+    reader.read_word("kind", command.kind);
+    reader.read("digest", command.digest);
+    reader.read("by_id", by_id);
+    reader.read("by", held.person.name);
+    reader.read("groups", held.person.groups);
+    reader.read("at", held.at.ms);
+    reader.read("until", held.until.ms);
+    reader.read_optional("via", held.person.via);
+    reader.read_optional("address", held.person.address);
+    reader.read_optional("note", command.note);
+    reader.read_optional("reason", command.reason);
+    reader.read_optional("guidance", command.guidance);
+    reader.read_optional("target", command.target);
+    reader.read_optional("replacement", command.replacement.text);
+    reader.read_optional("of", of);
+    reader.read_optional("answer", command.answer.text);
+    reader.read_optional("confirm", command.confirm);
+    reader.read_optional("proof", command.proof.text);
+    if (value.is_object() && value.get_object().contains("as_proposed"))
+        reader.read("as_proposed", command.must_be_as_proposed);
+    if (const bj::value* steps = reader.find("steps");
+        steps && !read_steps(*steps, command.approved_steps.emplace()))
+        return false;
+    if (!of.empty()) {
+        command.replacement_kind = core::parse_word<core::Kind>(of);
+        if (!command.replacement_kind) return false;
+    }
+    const std::optional<PrincipalId> id = PrincipalId::parse(by_id);
+    if (!id || !reader.is_whole()) return false;
+    held.person.id = *id;
+    return true;
+}
+
+}  // namespace
+
+std::string encode(const std::vector<core::Held>& holds) {
+    std::string out = "[";
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+        if (i > 0) out += ',';
+        out += encode_hold(holds[i]);
+    }
+    return out + ']';
+}
+
+Result<void> decode(std::string_view text, std::vector<core::Held>& holds) {
+    return parse_with(text, "held decision", [&](const bj::value& value) {
+        const bj::array* array = value.if_array();
+        if (!array || array->empty()) return false;
+        for (const bj::value& item : *array)
+            if (!decode_hold(item, holds.emplace_back())) return false;
+        return true;
+    });
+}
+
 std::string encode(const std::vector<std::string>& names) {
     std::string out;
     append_names(out, names);

@@ -18,6 +18,7 @@ std::string encode(const core::Timing& timing);
 std::string encode(const core::Decision& decision);
 std::string encode(const core::VerdictRecord& verdict);
 std::string encode(const core::Report& report);
+std::string encode(const std::vector<core::Held>& holds);
 std::string encode(const std::vector<std::string>& names);
 
 Result<void> decode(std::string_view text, core::Requirement& requirement);
@@ -25,6 +26,7 @@ Result<void> decode(std::string_view text, core::Timing& timing);
 Result<void> decode(std::string_view text, core::Decision& decision);
 Result<void> decode(std::string_view text, core::VerdictRecord& verdict);
 Result<void> decode(std::string_view text, core::Report& report);
+Result<void> decode(std::string_view text, std::vector<core::Held>& holds);
 Result<void> decode(std::string_view text, std::vector<std::string>& names);
 
 }  // namespace holdpoint::store::sqlite

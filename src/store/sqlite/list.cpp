@@ -111,6 +111,13 @@ std::string SqliteTransaction::conditions(BuiltQuery& query, const ListFilter& f
             sql += fmt::format("{}?{}", i > 0 ? "," : "", query.add((*requesters)[i]));
         sql += ')';
     }
+    if (filter.snoozed && !filter.snoozed->is_snoozed) {
+        const int person = query.add(filter.snoozed->person.ulid);
+        sql += fmt::format(
+            " AND NOT EXISTS(SELECT 1 FROM snooze z WHERE z.principal=?{} AND z.request=h.row"
+            " AND z.until>?{})",
+            person, query.add(filter.snoozed->now.ms));
+    }
     if (filter.since) sql += fmt::format(" AND h.created_at>=?{}", query.add(filter.since->ms));
     if (filter.until) sql += fmt::format(" AND h.created_at<?{}", query.add(filter.until->ms));
     return sql;
@@ -137,7 +144,12 @@ Result<BuiltQuery> SqliteTransaction::build_list(const ListQuery& list) {
     const bool is_rare = has_standing(filter) && matching <= setup_.skip_max;
     const bool is_most = tally_.total() - matching <= setup_.skip_max;
     Source source{"request h NOT INDEXED", {"1"}};
-    if (filter.batch) {
+    if (filter.snoozed && filter.snoozed->is_snoozed) {
+        const int person = query.add(filter.snoozed->person.ulid);
+        source = {"snooze z CROSS JOIN request h ON h.row=z.request",
+                  {fmt::format("z.principal=?{} AND z.until>?{}", person,
+                               query.add(filter.snoozed->now.ms))}};
+    } else if (filter.batch) {
         source = {
             "request h INDEXED BY request_batch",
             {fmt::format("h.batch=?{} AND h.batch IS NOT NULL", query.add(filter.batch->ulid))}};

@@ -242,7 +242,55 @@ CREATE TABLE policy_version(
 CREATE INDEX policy_version_at ON policy_version(at);
 )";
 
-constexpr std::array all{version_1, version_2};
+// The inbox: decisions that are held, browsers that are signed in, passkeys, push subscriptions and
+// what people put off. A held decision stands in the request's row, where the timer finds it by
+// `next_at`; a column that is added is null in the rows that are there, and costs them nothing.
+constexpr const char* version_3 = R"(
+ALTER TABLE request ADD COLUMN held TEXT;
+ALTER TABLE outbox ADD COLUMN target BLOB;
+
+ALTER TABLE session ADD COLUMN id BLOB NOT NULL DEFAULT x'';
+ALTER TABLE session ADD COLUMN last_seen_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN user_agent TEXT NOT NULL DEFAULT '';
+UPDATE session SET id=randomblob(16), last_seen_at=created_at;
+CREATE UNIQUE INDEX session_id ON session(id);
+
+CREATE TABLE passkey(
+  id BLOB PRIMARY KEY NOT NULL,
+  principal BLOB NOT NULL REFERENCES principal(id),
+  credential BLOB NOT NULL UNIQUE,
+  public_key BLOB NOT NULL,
+  counter INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  transports TEXT NOT NULL,
+  is_backed_up INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX passkey_principal ON passkey(principal);
+
+CREATE TABLE push_subscription(
+  id BLOB PRIMARY KEY NOT NULL,
+  principal BLOB NOT NULL REFERENCES principal(id),
+  endpoint TEXT NOT NULL UNIQUE,
+  public_key BLOB NOT NULL,
+  secret BLOB NOT NULL,
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_sent_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX push_subscription_principal ON push_subscription(principal);
+
+CREATE TABLE snooze(
+  principal BLOB NOT NULL,
+  request INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  PRIMARY KEY(principal, request)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX snooze_until ON snooze(until);
+)";
+
+constexpr std::array all{version_1, version_2, version_3};
 
 }  // namespace
 

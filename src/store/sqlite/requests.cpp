@@ -1,23 +1,18 @@
 #include <algorithm>
-#include <cstring>
 
 #include "base/assert.h"
 #include "store/sqlite/codec.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
 
 namespace holdpoint::store::sqlite {
 namespace {
 
 constexpr std::size_t requesters_max = 10'000;
+constexpr std::string_view push_channel = "push";
 
 Error damaged() {
     return {ErrorCode::internal, "a stored request cannot be read; run `holdpoint doctor`"};
-}
-
-bool read_id(std::string_view bytes, Ulid& out) {
-    if (bytes.size() != out.bytes.size()) return false;
-    std::memcpy(out.bytes.data(), bytes.data(), bytes.size());
-    return true;
 }
 
 /// A number outside its enumeration is damage; it must not become some other word.
@@ -45,13 +40,6 @@ void bind_if(Statement& statement, int at, const std::string& text) {
         statement.bind_null(at);
     else
         statement.bind(at, text);
-}
-
-void bind_time(Statement& statement, int at, const std::optional<Timestamp>& time) {
-    if (time)
-        statement.bind(at, *time);
-    else
-        statement.bind_null(at);
 }
 
 bool is_same(const core::VerdictRecord& a, const core::VerdictRecord& b) {
@@ -140,6 +128,10 @@ Result<void> SqliteTransaction::read_head(Statement& row, core::Request& request
     if (const Result<void> read = decode(row.text(23), request.timing); !read) return read.error();
     if (!row.is_null(24)) {
         if (const Result<void> read = decode(row.text(24), request.decision.emplace()); !read)
+            return read.error();
+    }
+    if (!row.is_null(37)) {
+        if (const Result<void> read = decode(row.text(37), request.holds); !read)
             return read.error();
     }
     if (row.is_null(26)) return {};
@@ -272,6 +264,7 @@ Result<void> SqliteTransaction::update_request(const core::Request& request, con
     const std::string timing = encode(request.timing);
     const std::string decision = encode_if(request.decision);
     const std::string report = encode_if(request.report);
+    const std::string held = request.holds.empty() ? std::string{} : encode(request.holds);
     const Standing standing = standing_of(request);
 
     Statement& statement =
@@ -298,6 +291,7 @@ Result<void> SqliteTransaction::update_request(const core::Request& request, con
     update->bind(16, std::int64_t{standing.outcome});
     update->bind(17, std::int64_t{standing.risk});
     update->bind(18, request.next_at);
+    bind_if(statement, 19, held);
     update->step();
     if (database_.fault() != 0) return failed();
     HOLDPOINT_ASSERT(database_.changes() == 1);
@@ -317,7 +311,7 @@ Statement& SqliteTransaction::update_statement(bool is_standing_changed, bool is
         std::string sql =
             "UPDATE request SET version=?3, expires_at=?4, settled_at=?5, vote_count=?6,"
             " last_event=?7, timeout_taken=?8, is_released=?9, requirement=?10, timing=?11,"
-            " decision=?12, message=?13, report=?14";
+            " decision=?12, message=?13, report=?14, held=?19";
         if (is_standing_changed) sql += ", state=?15, outcome=?16, risk=?17";
         if (is_next_changed) sql += ", next_at=?18";
         sql += " WHERE row=?1 AND version=?2";
@@ -401,6 +395,7 @@ Result<void> SqliteTransaction::append_effects(const core::Step& step,
     for (const core::Effect& effect : step.effects) {
         HOLDPOINT_ASSERT(effect.request == request.id);
         for (const std::string& channel : setup_.channels) {
+            if (channel == push_channel && !has_push()) continue;
             insert_outbox_.bind(1, channel);
             insert_outbox_.bind(2, static_cast<std::int64_t>(effect.about));
             insert_outbox_.bind(3, request.row);

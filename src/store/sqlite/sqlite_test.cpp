@@ -420,6 +420,38 @@ TEST_F(SqliteFile, ThatIsNoDatabaseIsRefusedUntouched) {
     EXPECT_EQ(std::filesystem::file_size(path_), text.size());
 }
 
+TEST_F(SqliteFile, OfAnOlderVersionIsBroughtUpToDateAndKeepsWhatItHas) {
+    ASSERT_TRUE(open(options()));
+    const RequestId id = (*create(1))->id;
+    const Principal ann{PrincipalId::fresh(start), "ann", Role::approver, {}, "", "", false, start};
+    const Session sessions[] = {
+        {std::string(32, 'a'), ann.id, false, "c", start, start + 10, "::1"},
+        {std::string(32, 'b'), ann.id, false, "c", start, start + 10, "::1"}};
+    ASSERT_TRUE(run([&](Transaction& tx) -> Result<void> {
+        if (Result<void> ok = tx.save_principal(ann); !ok) return ok;
+        for (Session session : sessions) {
+            session.id = SessionId::fresh(start);
+            if (Result<void> ok = tx.save_session(session); !ok) return ok;
+        }
+        return {};
+    }));
+    close();
+    edit(
+        "DROP TABLE snooze; DROP TABLE push_subscription; DROP TABLE passkey;"
+        "DROP INDEX session_id; ALTER TABLE session DROP COLUMN id;"
+        "ALTER TABLE session DROP COLUMN last_seen_at; ALTER TABLE session DROP COLUMN user_agent;"
+        "ALTER TABLE outbox DROP COLUMN target; ALTER TABLE request DROP COLUMN held;"
+        "PRAGMA user_version=2");
+    ASSERT_TRUE(open(options()));
+    const Result<RequestPointer> loaded = run([&](Transaction& tx) { return tx.load(id); });
+    ASSERT_TRUE(loaded);
+    EXPECT_TRUE((*loaded)->holds.empty());
+    const auto kept = run([&](Transaction& tx) { return tx.sessions_of(ann.id); });
+    ASSERT_TRUE(kept && kept->size() == 2);
+    EXPECT_NE((*kept)[0].id, (*kept)[1].id) << "each can be ended on its own";
+    EXPECT_EQ((*kept)[0].last_seen_at, start);
+}
+
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {
     ASSERT_TRUE(open(options()));
     close();

@@ -14,7 +14,7 @@ namespace {
     " h.timeout_taken, h.is_released, h.batch, h.session, h.thread, h.task, h.user, h.tool,"      \
     " h.requirement, h.timing, h.decision, h.message, h.report,"                                  \
     " b.owner, b.digest, b.headline, b.verdict, b.risk_detail, b.subject, b.proposed, b.context," \
-    " b.suggested, b.metadata FROM request h LEFT JOIN body b ON b.row=h.row WHERE "
+    " b.suggested, b.metadata, h.held FROM request h LEFT JOIN body b ON b.row=h.row WHERE "
 
 }  // namespace
 
@@ -103,6 +103,7 @@ bool SqliteTransaction::rollback() {
     requester_refs_.clear();
     requesters_.clear();
     tools_seen_.clear();
+    has_push_.reset();
     return !database_.is_in_transaction() || rollback_.run();
 }
 

@@ -87,15 +87,39 @@ class SqliteTransaction final : public Transaction {
     Result<void> save_key(const Key& key) override;
 
     Result<std::optional<Session>> find_session(const std::string& hash) override;
+    Result<std::optional<Session>> find_session(const SessionId& id) override;
     Result<std::vector<Session>> sessions_of(const PrincipalId& principal) override;
     Result<void> save_session(const Session& session) override;
+    Result<void> touch_session(const std::string& hash, Timestamp now) override;
     Result<void> drop_session(const std::string& hash) override;
     Result<void> drop_sessions_of(const PrincipalId& principal) override;
     Result<int> drop_sessions_before(Timestamp now) override;
 
+    Result<std::optional<Passkey>> find_passkey(const std::string& credential) override;
+    Result<std::optional<Passkey>> find_passkey(const PasskeyId& id) override;
+    Result<std::vector<Passkey>> passkeys_of(const PrincipalId& principal) override;
+    Result<void> save_passkey(const Passkey& passkey) override;
+    Result<void> drop_passkey(const PasskeyId& id) override;
+
+    Result<std::optional<PushSubscription>> find_push(const PushSubscriptionId& id) override;
+    Result<std::optional<PushSubscription>> find_push(const std::string& endpoint) override;
+    Result<std::vector<PushSubscription>> push_subscriptions(
+        const std::optional<PrincipalId>& principal) override;
+    Result<void> save_push(const PushSubscription& subscription) override;
+    Result<void> drop_push(const PushSubscriptionId& id) override;
+
+    Result<void> save_snooze(const PrincipalId& person, const RequestId& id,
+                             std::optional<Timestamp> until) override;
+    Result<std::vector<Snooze>> snoozes_of(const PrincipalId& person, Timestamp now) override;
+    Result<int> drop_snoozes_before(Timestamp now) override;
+    Result<std::vector<std::shared_ptr<const core::Request>>> similar(const core::Request& request,
+                                                                      int looks_max,
+                                                                      int limit) override;
+
     Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) override;
     Result<void> outbox_sent(std::int64_t id) override;
     Result<void> outbox_retry(std::int64_t id, Timestamp due_at) override;
+    Result<void> outbox_split(std::int64_t id, const std::vector<std::string>& targets) override;
 
     Result<policy::SlidingSum> sum(const std::string& name, const std::string& key) override;
     Result<void> save_sum(const std::string& name, const std::string& key,
@@ -156,6 +180,12 @@ class SqliteTransaction final : public Transaction {
     void count(const core::Request* before, const core::Request& after);
     Statement& update_statement(bool is_standing_changed, bool is_next_changed);
 
+    Result<void> shift_holds(std::int64_t ms);
+
+    // inbox.cpp
+    /// Whether anybody wants to be told by push: without that, creating writes no row for it.
+    bool has_push();
+
     // list.cpp
     std::string conditions(BuiltQuery& query, const ListFilter& filter,
                            const std::vector<std::int64_t>* requesters);
@@ -185,6 +215,7 @@ class SqliteTransaction final : public Transaction {
     std::unordered_map<std::string, std::int64_t> requester_refs_;
     std::unordered_map<std::int64_t, Requester> requesters_;
     std::string requester_key_;
+    std::optional<bool> has_push_;  ///< unset: look
     /// Tools that agents have used before, by agent and tool; a part of what the table holds.
     std::unordered_set<std::string> tools_seen_;
 };

@@ -44,6 +44,7 @@ export const timeoutWord = (request: Request): string =>
 export const eventWord: Record<EventName, string> = {
   'approval-required': 'asked', 'decision-recorded': 'voted', 'request-settled': 'settled it', 'request-reminded': 'reminder sent',
   'request-escalated': 'escalated', 'request-retried': 'asked again', 'request-extended': 'prolonged', 'tool-result': 'reported the result',
+  'decision-held': 'decided, to take effect soon', 'decision-undone': 'took the decision back',
 }
 
 export const reversibilityWord = { fully: 'can be undone', partially: 'can partly be undone', irreversible: 'cannot be undone' }

@@ -4,7 +4,7 @@ import type { Event, EventName } from '../wire'
 
 const event_names: EventName[] = [
   'approval-required', 'decision-recorded', 'request-settled', 'request-reminded', 'request-escalated', 'request-retried',
-  'request-extended', 'tool-result',
+  'request-extended', 'tool-result', 'decision-held', 'decision-undone',
 ]
 
 export type StreamState = 'connecting' | 'live' | 'lost'

@@ -1,0 +1,149 @@
+#include "service/hold.h"
+
+#include "service/expire.h"
+#include "service/test_store.h"
+
+namespace holdpoint::service {
+namespace {
+
+using namespace core::test;
+using core::DecisionKind;
+using core::Outcome;
+using core::State;
+using test::RequestPtr;
+
+constexpr std::int64_t second = 1000;
+
+class HoldTest : public test::StoreTest {
+  protected:
+    HoldTest() {
+        add_person("ann");
+        add_person("ben");
+    }
+    Result<Decided> decide_held(const RequestId& id, DecisionKind kind, const core::Actor& by,
+                                std::int64_t hold_ms = 5 * second, Timestamp now = start + second) {
+        DecideCall call{id, command(kind), by, {}, now};
+        call.hold_ms = hold_ms;
+        return decide_call(call);
+    }
+    Result<Decided> take_back(const RequestId& id, const core::Actor& by, Timestamp now) {
+        return run([&](store::Transaction& tx) { return undo(tx, *in_force(), id, by, now); });
+    }
+    /// What the timer does.
+    Expired pass(Timestamp now) {
+        return get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), now, 100); });
+    }
+};
+
+TEST_F(HoldTest, D8_a_held_decision_takes_effect_by_the_timer) {
+    const RequestId id = submitted()->id;
+    const Result<Decided> held = decide_held(id, DecisionKind::approve, person("ann"));
+    ASSERT_TRUE(held);
+    ASSERT_FALSE(held->refusal) << held->refusal->message;
+    EXPECT_EQ(held->request->state, State::pending);
+    ASSERT_EQ(held->request->holds.size(), 1u);
+    EXPECT_EQ(get([](store::Transaction& tx) { return tx.next_due(); }), start + 6 * second);
+    EXPECT_EQ(pass(start + 5 * second).count, 0);
+    EXPECT_EQ(pass(start + 6 * second).count, 1);
+    EXPECT_EQ(load(id)->outcome, Outcome::approved);
+    EXPECT_TRUE(load(id)->is_released);
+    EXPECT_TRUE(load(id)->holds.empty());
+}
+
+TEST_F(HoldTest, it_can_be_taken_back_until_then_and_not_after) {
+    const RequestId id = submitted()->id;
+    ASSERT_TRUE(decide_held(id, DecisionKind::approve, person("ann")));
+    EXPECT_TRUE(take_back(id, person("ben"), start + 2 * second)->refusal);
+    ASSERT_FALSE(take_back(id, person("ann"), start + 5 * second)->refusal);
+    EXPECT_EQ(pass(start + 10 * second).count, 0);
+    EXPECT_EQ(load(id)->state, State::pending);
+    ASSERT_TRUE(
+        decide_held(id, DecisionKind::approve, person("ann"), 5 * second, start + 11 * second));
+    // The timer is late; whoever asks first lets time pass, and then it is too late to take back.
+    const Result<Decided> late = take_back(id, person("ann"), start + 17 * second);
+    ASSERT_TRUE(late);
+    ASSERT_TRUE(late->refusal);
+    EXPECT_EQ(late->refusal->code, ErrorCode::conflict);
+    EXPECT_EQ(late->request->outcome, Outcome::approved);
+}
+
+TEST_F(HoldTest, what_another_person_decides_meanwhile_stands) {
+    const RequestId id = submitted()->id;
+    ASSERT_TRUE(decide_held(id, DecisionKind::approve, person("ann")));
+    ASSERT_FALSE(decide_now(id, DecisionKind::reject, person("ben"), start + 2 * second)->refusal);
+    EXPECT_EQ(load(id)->outcome, Outcome::rejected);
+    EXPECT_EQ(pass(start + 10 * second).count, 0);
+    EXPECT_EQ(load(id)->outcome, Outcome::rejected) << "one decision";
+}
+
+TEST_F(HoldTest, who_may_not_decide_any_more_has_not_decided) {
+    const RequestId id = submitted()->id;
+    ASSERT_TRUE(decide_held(id, DecisionKind::approve, person("ann")));
+    get([](store::Transaction& tx) -> Result<bool> {
+        Result<std::optional<store::Principal>> ann = tx.find_principal(std::string("ann"));
+        (*ann)->is_disabled = true;
+        if (Result<void> ok = tx.save_principal(**ann); !ok) return ok.error();
+        return true;
+    });
+    EXPECT_EQ(pass(start + 6 * second).count, 1);
+    EXPECT_EQ(load(id)->state, State::pending);
+    EXPECT_TRUE(load(id)->holds.empty());
+    EXPECT_EQ(changes_.back().event.event.kind, core::EventKind::undone);
+}
+
+TEST_F(HoldTest, a_held_abort_ends_the_whole_run_when_it_takes_effect) {
+    core::Proposal one = proposal();
+    one.session = "run";
+    const RequestId first = submitted(one)->id;
+    const RequestId sibling = submitted(one)->id;
+    ASSERT_FALSE(decide_held(first, DecisionKind::abort, person("ann"))->refusal);
+    EXPECT_EQ(load(sibling)->state, State::pending);
+    pass(start + 6 * second);
+    EXPECT_EQ(load(first)->outcome, Outcome::aborted);
+    EXPECT_EQ(load(sibling)->outcome, Outcome::aborted);
+}
+
+TEST_F(HoldTest, a_held_change_is_applied_when_it_takes_effect) {
+    const RequestPtr before = submitted();
+    ASSERT_FALSE(decide_held(before->id, DecisionKind::modify, person("ann"))->refusal);
+    EXPECT_EQ(load(before->id)->subject, before->subject);
+    EXPECT_EQ(load(before->id)->digest, before->digest);
+    pass(start + 6 * second);
+    EXPECT_EQ(load(before->id)->outcome, Outcome::modified);
+    EXPECT_NE(load(before->id)->digest, before->digest);
+}
+
+TEST_F(HoldTest, what_policy_refuses_is_refused_at_once) {
+    load_policy(
+        "holdpoint: 1\npolicy: p\ndefaults: {decision: require}\n"
+        "tools:\n  refund: {risk: low, args: {amount: number}}\n"
+        "rules:\n  - {id: small, tools: [refund], when: args.amount < 5, then: deny}\n");
+    const RequestId id = submitted()->id;
+    const Result<Decided> refused = decide_held(id, DecisionKind::modify, person("ann"));
+    ASSERT_TRUE(refused);
+    EXPECT_TRUE(refused->refusal);
+    EXPECT_TRUE(load(id)->holds.empty());
+}
+
+TEST_F(HoldTest, a_grant_does_not_wait) {
+    const RequestId id = submitted()->id;
+    DecideCall call{id, command(DecisionKind::approve), person("ann"), {}, start + second};
+    call.hold_ms = 5 * second;
+    call.grant.emplace();
+    const Result<Decided> refused = decide_call(call);
+    ASSERT_TRUE(refused);
+    ASSERT_TRUE(refused->refusal);
+    EXPECT_EQ(refused->refusal->field, "undo_s");
+    EXPECT_EQ(load(id)->state, State::pending);
+}
+
+TEST_F(HoldTest, too_close_to_the_deadline_it_takes_effect_at_once) {
+    const RequestPtr request = submitted();
+    const Result<Decided> decided = decide_held(request->id, DecisionKind::approve, person("ann"),
+                                                5 * second, request->expires_at + -second);
+    ASSERT_FALSE(decided->refusal);
+    EXPECT_EQ(decided->request->outcome, Outcome::approved);
+}
+
+}  // namespace
+}  // namespace holdpoint::service
