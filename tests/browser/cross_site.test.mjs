@@ -37,7 +37,7 @@ const wishes = () => {
     ['POST', '/v1/users/admin/password', { password: 'correct horse battery' }],
     ['PUT', '/v1/policy', { text: 'holdpoint: 1\npolicy: open\ndefaults: {decision: allow}\n' }],
     ['POST', `/v1/requests/${request.id}/snooze`, { until: new Date(Date.now() + 3_600_000).toISOString() }],
-    ['POST', `/v1/requests/${request.id}/undo`, undefined],
+    ['POST', `/v1/requests/${request.id}/undo`, {}],
     ['POST', '/v1/push/subscriptions', { name: 'x', subscription: new Browser().subscription('https://push.example.org/x') }],
     ['POST', '/v1/push/decision', { token: 'x', decision: 'approve' }],
     ['DELETE', '/v1/session', undefined],
