@@ -208,7 +208,7 @@ Result<void> Embedded::events(const EventFilter& filter,
     while (filter.after >= 0) {
         constexpr int page = 200;
         const Result<std::vector<store::Change>> past =
-            ask([&](store::Transaction& tx) { return tx.events_after(seen, wanted, page); });
+            ask([&](store::Transaction& tx) { return tx.events({.after = seen}, wanted, page); });
         if (!past) return past.error();
         for (const store::Change& change : *past) {
             const Result<bool> goes_on = deliver(change);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -176,6 +177,12 @@ struct PolicyVersion {
     Timestamp at;  ///< when it was put in force last
 };
 
+/// Sequence numbers of events: all after one, up to another.
+struct EventSpan {
+    std::int64_t after = 0;
+    std::int64_t up_to = std::numeric_limits<std::int64_t>::max();
+};
+
 /// One use case's view of the store. Reads see what this transaction wrote. Everything written is
 /// committed together; a use case that writes and then fails is rolled back alone.
 class Transaction {
@@ -200,9 +207,10 @@ class Transaction {
     /// Moves every pending deadline; for an operator who accepts a clock that was set.
     virtual Result<void> shift_deadlines(std::int64_t ms) = 0;
 
-    /// Events after `seq`, oldest first, with the request as it stands now.
-    virtual Result<std::vector<Change>> events_after(std::int64_t seq, const ListFilter& filter,
-                                                     int limit) = 0;
+    /// Events of the span, oldest first, with the request as it stands now. Every event of the span
+    /// may be looked at, however few pass the filter: who has time for some only, bounds it.
+    virtual Result<std::vector<Change>> events(const EventSpan& span, const ListFilter& filter,
+                                               int limit) = 0;
     virtual Result<std::vector<StoredEvent>> events_of(const RequestId& id) = 0;
     virtual Result<std::int64_t> last_event() = 0;
 

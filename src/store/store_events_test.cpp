@@ -112,13 +112,13 @@ TEST_P(StoreContract, EventsOfARequestTellItsStoryInOrder) {
 TEST_P(StoreContract, EventsCarryTheRequestAsItStandsNow) {
     const RequestPointer made = create(request());
     settle(made->id, Outcome::rejected, start + 1);
-    const std::vector<Change> changes =
-        get([](Transaction& tx) { return tx.events_after(0, {}, 10); });
+    const std::vector<Change> changes = get([](Transaction& tx) { return tx.events({}, {}, 10); });
     ASSERT_EQ(changes.size(), 2u);
     EXPECT_EQ(changes[0].event.event.kind, EventKind::requested);
     EXPECT_EQ(changes[0].request->outcome, Outcome::rejected);
-    EXPECT_THAT(get([&](Transaction& tx) { return tx.events_after(changes[1].event.seq, {}, 10); }),
-                IsEmpty());
+    EXPECT_THAT(
+        get([&](Transaction& tx) { return tx.events({.after = changes[1].event.seq}, {}, 10); }),
+        IsEmpty());
 }
 
 TEST_P(StoreContract, EveryChannelGetsEveryEffectUntilItIsSent) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <ostream>
 #include <string_view>
 
 #include "tests/agent/shop.h"
@@ -14,6 +15,8 @@ namespace {
 struct Lie {
     const char* name;
     const char* turns;
+
+    friend void PrintTo(const Lie& lie, std::ostream* out) { *out << lie.name; }
 };
 
 class LyingModel : public testing::TestWithParam<Lie> {};

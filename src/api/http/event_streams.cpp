@@ -12,6 +12,9 @@ namespace holdpoint::api {
 namespace {
 
 constexpr int replay_page = 200;
+/// Events that one look at the store goes through, so that a rare filter does not keep others
+/// waiting.
+constexpr std::int64_t replay_span = 10'000;
 /// A client that falls this far behind while it catches up is cut off; it resumes by its last id.
 constexpr std::size_t kept_max = 10'000;
 constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
@@ -119,6 +122,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
 
     struct Page {
         std::vector<store::Change> changes;
+        std::int64_t read_to = 0;
         std::int64_t newest = 0;  ///< of all events, whatever the filter
     };
 
@@ -127,12 +131,16 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         if (!session_.empty()) filter.session = session_;
         auto work = [after = last_, filter = service::visible_to(viewer_, std::move(filter))](
                         store::Transaction& tx) -> Result<Page> {
-            Result<std::vector<store::Change>> changes =
-                tx.events_after(after, filter, replay_page);
-            if (!changes) return changes.error();
             const Result<std::int64_t> newest = tx.last_event();
             if (!newest) return newest.error();
-            return Page{std::move(*changes), *newest};
+            // A client may claim to have seen whatever it likes.
+            const std::int64_t start = std::min(after, *newest);
+            const store::EventSpan span{start, std::min(start + replay_span, *newest)};
+            Result<std::vector<store::Change>> changes = tx.events(span, filter, replay_page);
+            if (!changes) return changes.error();
+            const bool is_full = static_cast<int>(changes->size()) == replay_page;
+            const std::int64_t read_to = is_full ? changes->back().event.seq : span.up_to;
+            return Page{std::move(*changes), read_to, *newest};
         };
         auto done = [weak = weak_from_this()](const Result<Page>& page) {
             if (const std::shared_ptr<EventStream> self = weak.lock()) self->on_page(page);
@@ -147,7 +155,10 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         last_ = std::min(last_, page->newest);
         for (const store::Change& change : page->changes)
             send(change.event.seq, wire::to_sse(change));
-        if (static_cast<int>(page->changes.size()) == replay_page) return read_page();
+        if (page->read_to < page->newest) {
+            last_ = std::max(last_, page->read_to);
+            return read_page();
+        }
         is_replaying_ = false;
         for (const auto& [seq, text] : kept_) send(seq, text);
         kept_ = {};

@@ -131,9 +131,9 @@ Result<void> SqliteTransaction::shift_holds(std::int64_t ms) {
 
 // ---- events
 
-Result<std::vector<Change>> SqliteTransaction::events_after(std::int64_t seq,
-                                                            const ListFilter& filter, int limit) {
-    const Result<BuiltQuery> query = build_events(seq, filter, limit);
+Result<std::vector<Change>> SqliteTransaction::events(const EventSpan& span,
+                                                      const ListFilter& filter, int limit) {
+    const Result<BuiltQuery> query = build_events(span, filter, limit);
     if (!query) return query.error();
     std::vector<Change> changes;
     if (query->sql.empty()) return changes;

@@ -177,18 +177,19 @@ Result<BuiltQuery> SqliteTransaction::build_list(const ListQuery& list) {
     return query;
 }
 
-Result<BuiltQuery> SqliteTransaction::build_events(std::int64_t seq, const ListFilter& filter,
+Result<BuiltQuery> SqliteTransaction::build_events(const EventSpan& span, const ListFilter& filter,
                                                    int limit) {
     const Result<std::optional<std::vector<std::int64_t>>> refs = requesters_of(filter);
     if (!refs) return refs.error();
     BuiltQuery query;
     if (*refs && (*refs)->empty()) return query;
-    query.add(seq);
+    query.add(span.after);
     query.add(std::int64_t{std::clamp(limit, 1, limit_max)});
+    query.add(span.up_to);
     // CROSS JOIN keeps the order of the tables: events first.
     query.sql =
         "SELECT e.seq, e.kind, e.at, e.actor, e.via, e.address, e.detail, e.previous, e.request"
-        " FROM event e CROSS JOIN request h ON h.row=e.request WHERE e.seq>?1";
+        " FROM event e CROSS JOIN request h ON h.row=e.request WHERE e.seq>?1 AND e.seq<=?3";
     query.sql += conditions(query, filter, *refs ? &**refs : nullptr);
     query.sql += " ORDER BY e.seq LIMIT ?2";
     return query;

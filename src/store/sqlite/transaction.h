@@ -65,8 +65,8 @@ class SqliteTransaction final : public Transaction {
     Result<std::optional<Timestamp>> next_due() override;
     Result<void> shift_deadlines(std::int64_t ms) override;
 
-    Result<std::vector<Change>> events_after(std::int64_t seq, const ListFilter& filter,
-                                             int limit) override;
+    Result<std::vector<Change>> events(const EventSpan& span, const ListFilter& filter,
+                                       int limit) override;
     Result<std::vector<StoredEvent>> events_of(const RequestId& id) override;
     Result<std::int64_t> last_event() override;
 
@@ -140,10 +140,10 @@ class SqliteTransaction final : public Transaction {
     Result<std::optional<std::string>> setting(const std::string& name) override;
     Result<void> set_setting(const std::string& name, const std::string& value) override;
 
-    /// The statements that list() and events_after() run; public so that tests can ask SQLite how
+    /// The statements that list() and events() run; public so that tests can ask SQLite how
     /// it would run them.
     Result<BuiltQuery> build_list(const ListQuery& query);
-    Result<BuiltQuery> build_events(std::int64_t seq, const ListFilter& filter, int limit);
+    Result<BuiltQuery> build_events(const EventSpan& span, const ListFilter& filter, int limit);
     /// The texts of the prepared statements that search a table, for the same purpose.
     std::vector<std::string> fixed_statements();
 
