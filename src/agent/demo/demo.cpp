@@ -123,9 +123,9 @@ class Conversation {
                  fmt::format("{} -> {}", step.action, ran ? ran->dump() : ran.error().message));
             if (!ran && ran.error().why == Why::aborted) return;
         }
-        const std::string last = "I am through with the clean-up.";
-        (void)holdpoint_.respond(last, asking(), {.stop = stop_});
-        tell("editor", last);
+        const Run<std::string> last =
+            holdpoint_.respond("I am through with the clean-up.", asking(), {.stop = stop_});
+        tell("editor", last ? *last : last.error().message);
     }
 
     Scene scene_;
