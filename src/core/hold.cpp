@@ -115,7 +115,7 @@ const Held* due_hold(const Request& request, Timestamp now) {
 Step release_hold(Request request, const PrincipalId& by, Timestamp now) {
     const auto mine = find_of(request.holds, by);
     HOLDPOINT_ASSERT(mine != request.holds.end());
-    const Held held = *mine;
+    const Held& held = *mine;
     Result<Step> step = decide(request, held.command, held.person, now);
     if (step) return std::move(*step);
     return drop_hold(std::move(request), by, step.error().message, now);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { closeBrowser, eventually, open, Server } from './harness.mjs'
+import { Browser } from './push_service.mjs'
 
 let server, agent, page, request, evil
 before(async () => {
@@ -35,14 +36,18 @@ const wishes = () => {
     ['POST', '/v1/links', { name: 'admin' }],
     ['POST', '/v1/users/admin/password', { password: 'correct horse battery' }],
     ['PUT', '/v1/policy', { text: 'holdpoint: 1\npolicy: open\ndefaults: {decision: allow}\n' }],
+    ['POST', `/v1/requests/${request.id}/snooze`, { until: new Date(Date.now() + 3_600_000).toISOString() }],
+    ['POST', `/v1/requests/${request.id}/undo`, {}],
+    ['POST', '/v1/push/subscriptions', { name: 'x', subscription: new Browser().subscription('https://push.example.org/x') }],
+    ['POST', '/v1/push/decision', { token: 'x', decision: 'approve' }],
     ['DELETE', '/v1/session', undefined],
     // Signed in as somebody else, a person would decide in a stranger's name.
     ['POST', '/v1/session', { name: 'eve', password: 'correct horse battery' }],
   ]
 }
 
-/** All that must be as before. */
-const state = async () => JSON.stringify([await server.admin.get(`/v1/requests/${request.id}`), await server.admin.get(`/v1/requests/${request.id}/events`), await server.admin.get('/v1/keys'), await server.admin.get('/v1/users'), await server.admin.get('/v1/policy')])
+/** All that must be as before; who looks at it is nobody's doing but the page's own. */
+const state = async () => JSON.stringify([{ ...(await server.admin.get(`/v1/requests/${request.id}`)), viewers: null }, await server.admin.get('/v1/push/subscriptions'), await server.admin.get(`/v1/requests/${request.id}/events`), await server.admin.get('/v1/keys'), await server.admin.get('/v1/users'), await server.admin.get('/v1/policy')])
 
 async function unchanged(before_) {
   assert.equal(await state(), before_)

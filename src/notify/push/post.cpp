@@ -47,8 +47,8 @@ Result<int> post(const Call& call, bool may_be_loopback) {
         curl_slist* longer =
             curl_slist_append(headers.get(), fmt::format("{}: {}", name, value).c_str());
         if (!longer) return Error{ErrorCode::unavailable, "not enough memory"};
-        (void)headers.release();
-        headers.reset(longer);
+        // The list that was is the list that is, one longer; only its first has no owner before.
+        if (!headers) headers.reset(longer);
     }
     CURL* handle = curl.get();
     curl_easy_setopt(handle, CURLOPT_URL, call.url.c_str());

@@ -72,7 +72,7 @@ function useEvents(query: ListQuery): Reading & { readOlder: (is_all: boolean) =
 function happened({ type, request }: Event): string {
   if (type !== 'request-settled') return eventWord[type]
   if (request.outcome === 'allowed' || request.outcome === 'denied') return 'asked'
-  return request.decision ? `${decisionWord[request.decision.kind]} it` : request.outcome === 'cancelled' ? 'withdrew it' : 'settled it'
+  return request.decision ? (request.decision.kind === 'modify' ? 'approved it with changes' : `${decisionWord[request.decision.kind]} it`) : request.outcome === 'cancelled' ? 'withdrew it' : 'settled it'
 }
 
 function download(name: string, type: string, text: string): void {

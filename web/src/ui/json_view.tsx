@@ -58,7 +58,7 @@ function Members({ value, depth }: { value: JsonObject | Json[]; depth: number }
           <dt className="shrink-0 text-soft sm:min-w-(--name)" style={{ ['--name' as string]: `${width}ch` }}>
             <SafeText text={name} />
           </dt>
-          <dd className={isLeaf(item) ? 'm-0 min-w-0 flex-1 basis-52' : 'm-0 mt-1 border-l border-line pl-4'}>
+          <dd className={isLeaf(item) ? 'm-0 min-w-0 flex-1 basis-40' : 'm-0 mt-1 border-l border-line pl-4'}>
             {isLeaf(item) ? <Leaf name={name} value={item} /> : <Members value={item as JsonObject} depth={depth + 1} />}
           </dd>
         </div>
