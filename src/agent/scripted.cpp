@@ -45,7 +45,7 @@ class ScriptedModel : public Model {
         std::string heard;
         for (auto it = prompt.messages.rbegin();
              it != prompt.messages.rend() && it->role != Role::assistant; ++it)
-            if (it->role != Role::system) heard = it->text + (heard.empty() ? "" : "\n") + heard;
+            if (it->role != Role::system) heard.insert(0, it->text + (heard.empty() ? "" : "\n"));
         return heard;
     }
     void note_token(const Prompt& prompt) {
