@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
-import { check, phone, variants } from './looks.mjs'
+import { check, phone, unfold, variants } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -27,7 +27,7 @@ for (const [name, options] of variants) {
     await check(page, 'list')
     for (const kind of ['shell', 'refund', 'release', 'plan', 'question', 'confirmation', 'answer', 'odd']) {
       await show(page, made[kind])
-      for (const summary of await page.locator('summary').all()) await summary.click()
+      await unfold(page)
       await check(page, kind)
       await back()
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertClean, Client, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
 import { all, hidden, line, markup, odd, prose } from './hostile_strings.mjs'
-import { wrongsOn } from './looks.mjs'
+import { unfold, wrongsOn } from './looks.mjs'
 
 let server, agent, ann, page
 const foreign = []
@@ -43,7 +43,7 @@ async function visit(request) {
 
 async function look(request, where) {
   await visit(request)
-  for (const summary of await page.locator('summary').all()) await summary.click()
+  await unfold(page)
   await inspect(where)
   await ann.decide(request, 'reject')
 }
@@ -101,7 +101,7 @@ test('H6 hostile words of people, and of the agent afterwards, in the story of a
       await ann.decide(request, decision, more)
       if (decision === 'modify') await agent.post(`/v1/requests/${request.id}/report`, { success: false, error: words, result: { [text || 'x']: [text] } })
       await visit(request)
-      for (const summary of await page.locator('summary').all()) await summary.click()
+      await unfold(page)
       await inspect(`${decision} ${where}`)
     }
   }

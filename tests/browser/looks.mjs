@@ -27,6 +27,12 @@ export async function check(page, where) {
   assert.ok(wide <= 0, `${where} is ${wide} pixels too wide`)
 }
 
+/** Opens everything that is folded away and waits for what it loads. Clicked inside the page: one click at a time took most of a suite. */
+export async function unfold(page) {
+  await page.evaluate(() => document.querySelectorAll('details:not([open]) > summary').forEach((summary) => summary.click()))
+  await page.waitForFunction(() => !document.querySelector('details .turning, details ol:empty'))
+}
+
 /** What foreign text did to the page: markup that is not ours, letters that are not seen, a broken layout. */
 export const wrongsOn = (page) =>
   page.evaluate(() => {

@@ -106,8 +106,10 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
     setDeciding(ids, null)
   }
   const held = standings.filter((request) => heldByMe(request)).length
-  if (held) offerUndo(plural(held, 'request'), 'approve', standings)
-  if (result.done > held) tell(`${plural(result.done - held, 'request')} decided · ${left()}`, { tone: 'good' })
+  const at_once = result.done > held ? `${plural(result.done - held, 'request')} decided` : ''
+  // One notice: a second one would take the first one's button away.
+  if (held) offerUndo(`${at_once ? `${at_once}; ` : ''}${plural(held, 'request')}`, 'approve', standings)
+  else if (at_once) tell(`${at_once} · ${left()}`, { tone: 'good' })
   for (const { request, why } of result.failed.slice(0, 3))
     tell(`${short(subjectOf(request))}: not decided. ${why}.`, { tone: 'bad', request: request.id })
   return result

@@ -43,12 +43,21 @@ let latest: string[] = []
 export async function undoLatest(): Promise<void> {
   const ids = latest.splice(0)
   const { requests } = useInbox.getState()
-  const held = ids.filter((id) => {
+  const isMine = (id: string) => {
     const request = requests.get(id)
     return request !== undefined && heldByMe(request) !== null
-  })
+  }
+  let held = ids.filter(isMine)
+  // The event of a decision may come before the answer to it, and another window may have made it.
+  if (held.length === 0) held = newestHeld([...requests.values()])
   if (held.length === 0) return tell('There is nothing to take back any more.')
   for (const id of held) await undo(id)
+}
+
+function newestHeld(requests: Request[]): string[] {
+  const untilOf = (request: Request) => Date.parse(heldByMe(request)?.until ?? '') || 0
+  const newest = requests.reduce<Request | null>((best, one) => (untilOf(one) > (best ? untilOf(best) : 0) ? one : best), null)
+  return newest ? [newest.id] : []
 }
 
 export async function undo(id: string): Promise<void> {
