@@ -57,9 +57,7 @@ void append_header(curl_slist*& list, const std::string& line) {
 
 }  // namespace
 
-std::string path_part(std::string_view text) {
-    return percent_encode(text);
-}
+std::string path_part(std::string_view text) { return percent_encode(text); }
 
 struct Client::Transfer {
     TransferId id = 0;

@@ -165,7 +165,8 @@ TEST_F(SqlitePlans, EventsAreReadFromWhereTheReaderStopped) {
         searching_->build_events({.after = 5}, filter_of(4 | 8192), 10);
     ASSERT_TRUE(query);
     expect_search(query->sql);
-    EXPECT_THAT(plan_of(query->sql), HasSubstr("SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"));
+    EXPECT_THAT(plan_of(query->sql),
+                HasSubstr("SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"));
 }
 
 // The choice of the index is for speed; it must never change what is found.
