@@ -143,7 +143,8 @@ Result<void> Embedded::open() {
 
 Embedded::~Embedded() {
     is_closing_ = true;
-    desk_.reset();
+    // The desk needs the engine until it has stopped, and the loop tells it of what is settled.
+    if (desk_) desk_->stop();
     if (store_) store_->stop();
     loop_.post([this] {
         while (!waiting_.empty())

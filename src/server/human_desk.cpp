@@ -21,14 +21,14 @@ HumanDesk::HumanDesk(std::shared_ptr<HumanInterface> human, WhenUnavailable when
       engine_(std::move(engine)),
       thread_([this] { run(); }) {}
 
-HumanDesk::~HumanDesk() {
+void HumanDesk::stop() {
     {
         const std::lock_guard lock(mutex_);
         is_stopping_ = true;
         asking_.request_stop();
         is_changed_.notify_all();
     }
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
 }
 
 void HumanDesk::ask(const std::string& id) {

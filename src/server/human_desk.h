@@ -27,7 +27,7 @@ class HumanDesk {
 
     HumanDesk(std::shared_ptr<HumanInterface> human, WhenUnavailable when_unavailable,
               Engine engine);
-    ~HumanDesk();
+    ~HumanDesk() { stop(); }
     HumanDesk(const HumanDesk&) = delete;
     HumanDesk& operator=(const HumanDesk&) = delete;
 
@@ -36,6 +36,9 @@ class HumanDesk {
     /// It was settled: whoever is being asked about it need not answer any more.
     void settled(const std::string& id);
     void notify(const Notification& notification);
+    /// Asks nobody any more and waits until the engine is left alone. What is told later is
+    /// ignored.
+    void stop();
 
   private:
     enum class After { done, again_later };
