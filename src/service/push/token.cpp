@@ -1,5 +1,7 @@
 #include "service/push/token.h"
 
+#include <algorithm>
+
 #include <sodium.h>
 
 #include "base/sha256.h"
