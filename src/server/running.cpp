@@ -122,6 +122,11 @@ Result<Started> Running::start() {
             boost::asio::post(io_, [both] { both->second(); });
         });
     };
+    const Result<PushSecrets> secrets = load_push_secrets();
+    if (!secrets) return secrets.error();
+
+    // From here on calls come in whenever the loop runs: nothing may ask the store before all that
+    // a call or a commit reaches is there.
     Started started;
     http::Options http = config_.http;
     http.error_body = wire::engine_error;
@@ -145,11 +150,10 @@ Result<Started> Running::start() {
     std::vector<std::unique_ptr<notify::Channel>> channels;
     for (const std::string& channel : config_.channels)
         if (channel == "log") channels.push_back(std::make_unique<notify::LogChannel>());
-    Result<std::unique_ptr<notify::Channel>> push = make_push(started);
-    if (!push) return push.error();
+    std::unique_ptr<notify::Channel> push = make_push(*secrets, started);
     const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
                           config_.channels.end();
-    if (has_push) channels.push_back(std::move(*push));
+    if (has_push) channels.push_back(std::move(push));
     outbox_ = std::make_unique<notify::OutboxWorker>(*store_, *clock_, std::move(channels));
     if (Result<void> ok = make_first_admin(started); !ok) return ok.error();
 
@@ -287,18 +291,24 @@ Result<std::string> Running::kept_secret(const char* name, const std::string& fr
     });
 }
 
-Result<std::unique_ptr<notify::Channel>> Running::make_push(const Started& started) {
-    namespace push = notify::push;
+Result<Running::PushSecrets> Running::load_push_secrets() {
+    using notify::push::KeyPair;
     const Result<std::string> server_key =
-        kept_secret("push.server_key", push::KeyPair::generate().private_scalar());
+        kept_secret("push.server_key", KeyPair::generate().private_scalar());
     if (!server_key) return server_key.error();
     std::string fresh(32, '\0');
     randombytes_buf(fresh.data(), fresh.size());
     const Result<std::string> token_key = kept_secret("push.token_key", fresh);
     if (!token_key) return token_key.error();
-    Result<push::KeyPair> keys = push::KeyPair::from_private(*server_key);
+    Result<KeyPair> keys = KeyPair::from_private(*server_key);
     if (!keys) return keys.error();
-    api_->set_push({keys->public_point(), *token_key});
+    return PushSecrets{std::move(*keys), *token_key};
+}
+
+std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
+                                                    const Started& started) {
+    namespace push = notify::push;
+    api_->set_push({secrets.keys.public_point(), secrets.token_key});
     const bool may_be_loopback = config_.api.may_push_to_loopback;
     auto offload = [this](std::move_only_function<void()> work,
                           std::move_only_function<void()> then) {
@@ -313,9 +323,10 @@ Result<std::unique_ptr<notify::Channel>> Running::make_push(const Started& start
     auto post = [may_be_loopback](const push::Call& call) {
         return push::post(call, may_be_loopback);
     };
-    return std::unique_ptr<notify::Channel>(std::make_unique<push::PushChannel>(
+    return std::make_unique<push::PushChannel>(
         *store_, *clock_, offload, post,
-        push::PushChannel::Options{*keys, *token_key, started.url, config_.push_contact}));
+        push::PushChannel::Options{secrets.keys, secrets.token_key, started.url,
+                                   config_.push_contact});
 }
 
 Result<void> Running::make_first_admin(Started& started) {

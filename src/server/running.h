@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "notify/outbox_worker.h"
+#include "notify/push/push_channel.h"
 #include "server/metrics.h"
 #include "server/server.h"
 #include "service/policy_in_force.h"
@@ -39,7 +40,12 @@ class Running {
     void reload_policy();
     Result<void> save_clock();
     Result<std::string> kept_secret(const char* name, const std::string& fresh);
-    Result<std::unique_ptr<notify::Channel>> make_push(const Started& started);
+    struct PushSecrets {
+        notify::push::KeyPair keys;
+        std::string token_key;
+    };
+    Result<PushSecrets> load_push_secrets();
+    std::unique_ptr<notify::Channel> make_push(const PushSecrets& secrets, const Started& started);
     Result<void> make_first_admin(Started& started);
     Result<void> listen(Started& started);
     void on_commit(const std::vector<store::Change>& changes);
