@@ -256,6 +256,33 @@ class StreamLifeTest(unittest.TestCase):
                 self.assertEqual(len(told), len(set(told)))
                 self.assertLessEqual(set(made), set(told))
 
+    def test_S2_calls_that_come_while_it_starts_do_no_harm(self):
+        """Agents that never stop asking are served from the first moment, or not yet; a start survives them."""
+        with Server() as server:
+            agent_key = server.actor("agent", "bot").key
+            done = threading.Event()
+
+            def work():
+                client = FastClient(server.host, server.port, agent_key, timeout_s=5)
+                while not done.is_set():
+                    try:
+                        client.call("POST", "/v1/requests", {"action": {"tool": "t"}})
+                    except OSError:
+                        client.close()
+                        time.sleep(0.002)
+
+            threads = [threading.Thread(target=work) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            try:
+                for _ in range(60):
+                    server.kill()
+                    server.start()
+            finally:
+                done.set()
+                for thread in threads:
+                    thread.join()
+
 
 if __name__ == "__main__":
     unittest.main()
