@@ -177,12 +177,24 @@ export async function open(server, name, options = {}) {
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => globalThis.tellViolation(`${event.violatedDirective} ${event.blockedURI}`))
   })
-  if (name) {
-    await page.goto(await server.link(name))
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Live', { exact: true }).waitFor()
-  }
+  if (name) await signIn(page, await server.link(name))
   return page
+}
+
+/** Signs in by a one-time link, as a person does. */
+export async function signIn(page, link) {
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Live', { exact: true }).waitFor()
+}
+
+/** What most suites need: a server, an agent, two people who decide, and the window of the first. */
+export async function setStage(bot, flags = []) {
+  const server = await new Server(flags).start()
+  const agent = await server.agent(bot)
+  const ann = await server.person('ann')
+  const bob = await server.person('bob')
+  return { server, agent, ann, bob, page: await open(server, 'ann') }
 }
 
 /** Sets preferences as the settings page would. */

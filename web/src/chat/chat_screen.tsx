@@ -5,13 +5,16 @@ import { client } from '../client'
 import { checkAnswer, draftFor } from '../model/answer'
 import { whyNotDecide } from '../model/authority'
 import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../model/conversation'
+import { isShownWhole } from '../model/fold'
 import { Guard } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
 import { AnswerForm } from '../request/answer_form'
+import { useChanged } from '../request/changed'
 import { PlanView } from '../request/plan_view'
 import { RequestPane } from '../request/request_pane'
 import { AnswerView } from '../request/subject'
+import { Standing } from '../request/summary'
 import { decide } from '../state/decide'
 import { hear, useInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
@@ -21,7 +24,7 @@ import { CloseIcon, RiskBars } from '../ui/icons'
 import { JsonView } from '../ui/json_view'
 import { Ago, Avatar, Countdown, OutcomeTag, Problem, RiskLine, riskColor, Spinner } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
-import type { Request } from '../wire'
+import type { Json, Request } from '../wire'
 
 const session_max = 500
 
@@ -87,13 +90,10 @@ function Question({ request }: { request: Request }) {
 }
 
 /** What waits here, and the decision on it. What is risky is opened and read first. */
-function Decide({ request, onReview }: { request: Request; onReview: () => void }) {
+function Decide({ request, guard, onReview }: { request: Request; guard: Guard; onReview: () => void }) {
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
-  const guard = useRef<Guard>(null)
-  guard.current ??= new Guard()
-  useEffect(() => guard.current!.moved(performance.now()), [request.digest])
   const why_not = whyNotDecide(request, me)
   if (deciding)
     return (
@@ -103,8 +103,9 @@ function Decide({ request, onReview }: { request: Request; onReview: () => void 
     )
   if (why_not || is_offline) return <p className="m-0 mt-3 text-[0.875rem] text-soft">{is_offline ? 'No connection: deciding waits until it is back.' : `You cannot decide this: ${visibleText(why_not!)}.`}</p>
   if (request.kind === 'input') return <Question request={request} />
-  const is_quick = (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
-  const send = (decision: 'approve' | 'reject') => guard.current!.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
+  const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
+  const is_quick = isShownWhole(whole) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
+  const send = (decision: 'approve' | 'reject') => guard.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {is_quick && (
@@ -126,7 +127,10 @@ function Decide({ request, onReview }: { request: Request; onReview: () => void 
 
 function Ask({ request, onReview }: { request: Request; onReview: () => void }) {
   const is_waiting = request.state === 'pending'
-  const text = request.kind === 'response' ? request.response!.text : titleOf(request)
+  const [guard] = useState(() => new Guard())
+  const is_changed = useChanged(request, guard)
+  const is_call = is_waiting && isPlainCall(request)
+  const text = is_call ? request.action!.tool : request.kind === 'response' ? request.response!.text : titleOf(request)
   return (
     <li className={`ml-7.5 rounded-xl border px-4 py-3 ${is_waiting ? 'border-accent bg-sheet shadow-md' : 'border-line'}`} aria-label={is_waiting ? 'Waits for a decision' : undefined}>
       <div className="mb-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem]">
@@ -137,9 +141,14 @@ function Ask({ request, onReview }: { request: Request; onReview: () => void }) 
       <p className={`foreign m-0 ${is_waiting ? 'font-medium' : ''} ${isPlainCall(request) ? 'font-mono text-[0.9375rem]' : ''}`}>
         <LongText text={text} />
       </p>
-      {request.action && is_waiting && !isPlainCall(request) && (
+      {request.action && is_waiting && (
         <div className="mt-2 overflow-x-auto rounded-lg bg-well px-3 py-2">
-          <JsonView value={request.action.arguments} />
+          {!is_call && (
+            <p className="foreign m-0 font-mono text-[0.875rem] font-semibold">
+              <SafeText text={request.action.tool} />
+            </p>
+          )}
+          {Object.keys(request.action.arguments).length ? <JsonView value={request.action.arguments} /> : <p className="m-0 text-[0.875rem] text-faint">no arguments</p>}
         </div>
       )}
       {request.plan && <PlanView plan={request.plan} skipped={new Set()} onSkip={null} />}
@@ -148,8 +157,9 @@ function Ask({ request, onReview }: { request: Request; onReview: () => void }) 
           <LongText text={request.confirmation.details} />
         </p>
       )}
+      {is_waiting && <Standing request={request} is_news={is_changed} />}
       {is_waiting ? (
-        <Decide request={request} onReview={onReview} />
+        <Decide key={request.digest} request={request} guard={guard} onReview={onReview} />
       ) : (
         <button type="button" className="btn-link mt-1 text-[0.8125rem]" onClick={onReview}>
           Details
@@ -206,12 +216,10 @@ function EntryView({ entry, onReview }: { entry: Entry; onReview: (request: Requ
 /** The whole decision screen, over the conversation. */
 function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<string, Request>; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const guard = useRef(new Guard())
-  useEffect(() => {
-    dialog.current?.showModal()
-    guard.current.moved(performance.now())
-  }, [])
+  const [guard] = useState(() => new Guard())
+  useEffect(() => dialog.current?.showModal(), [])
   const request = requests.get(id)
+  const is_changed = useChanged(request, guard)
   if (!request) return null
   return (
     <dialog ref={dialog} aria-label="Review" onClose={onClose} className="m-auto h-[min(90dvh,52rem)] w-[min(56rem,calc(100vw-1.5rem))] overflow-hidden rounded-xl border border-line bg-paper p-0 shadow-xl open:flex open:flex-col">
@@ -219,7 +227,9 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
         <CloseIcon />
       </button>
       <RequestPane
+        key={request.digest}
         request={request}
+        is_changed={is_changed}
         onDecide={(call) => {
           void decide(request, call)
           dialog.current?.close()
@@ -228,7 +238,7 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
           void snooze(request, until)
           dialog.current?.close()
         }}
-        admits={(press) => guard.current.admits(press, performance.now())}
+        admits={(press) => guard.admits(press, performance.now())}
       />
     </dialog>
   )

@@ -12,6 +12,7 @@ import { inOrder, nextOrderChange } from '../model/order'
 import { nextReturn } from '../model/snooze'
 import { serverNow } from '../model/time'
 import { plural } from '../model/words'
+import { useChanged } from '../request/changed'
 import { RequestPane, type Call } from '../request/request_pane'
 import { decide } from '../state/decide'
 import { clearMarks, forgetArrivals, noteSeen, select, toggleMark, useInbox } from '../state/inbox'
@@ -224,6 +225,7 @@ export function InboxScreen({ id }: { id: string | null }) {
   const known = selected ? requests.get(selected) : undefined
   const elsewhere = useElsewhere(selected, known !== undefined)
   const shown = known ?? (selected?.startsWith('req_') ? elsewhere.request : null)
+  const is_changed = useChanged(shown, guard.current)
   const waiting = useMemo(() => [...requests.values()].filter((request) => request.state === 'pending').length, [requests])
   // `rows` changes when one comes back by itself.
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
@@ -327,7 +329,7 @@ export function InboxScreen({ id }: { id: string | null }) {
             back={<BackButton onBack={leave} />}
           />
         ) : shown ? (
-          <RequestPane key={shown.id} request={shown} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
+          <RequestPane key={`${shown.id} ${shown.digest}`} request={shown} is_changed={is_changed} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
         ) : elsewhere.is_missing ? (
           <div className="m-auto px-6 text-center text-soft">
             <h1 className="text-lg text-ink">There is no such request</h1>

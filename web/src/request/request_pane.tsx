@@ -36,7 +36,10 @@ export type Call = Omit<DecisionCall, 'digest'>
 type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm' | 'grant' | 'snooze'
 
 type Props = {
+  /** Give the pane its id and digest as key: whatever was begun on other content is over. */
   request: Request
+  /** It became what it is while this person looked at it. */
+  is_changed: boolean
   /** Sends the decision and goes on to the next request. */
   onDecide: (call: Call) => void
   /** Puts it out of one's own sight until then; null brings it back. */
@@ -78,7 +81,7 @@ function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen:
   return { sentinel, hasSeen: () => seen.current, showRest }
 }
 
-export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back }: Props) {
+export function RequestPane({ request, is_changed, onDecide, onSnooze, admits, onGoOn, back }: Props) {
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
@@ -116,13 +119,13 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
   }
   const pending_yes = useRef<Call | null>(null)
 
-  const is_changed =
+  const is_edited =
     request.kind === 'action'
       ? !isSame(request.action!.arguments, edited.value)
       : request.kind === 'plan'
         ? !isSame(request.plan!.steps.map((step) => step.action), steps.map((step) => step.action))
         : text !== request.response?.text
-  const is_valid_change = is_changed && edited.is_valid && steps.every((step) => step.action.trim()) && (request.kind !== 'response' || text.trim() !== '')
+  const is_valid_change = is_edited && edited.is_valid && steps.every((step) => step.action.trim()) && (request.kind !== 'response' || text.trim() !== '')
 
   const needs_code = level === 'critical' || request.requirement.confirm !== null
   const approve = (press: { repeat: boolean }) => {
@@ -200,7 +203,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
           <Others request={request} />
           <HeldByOthers request={request} />
           {request.state === 'pending' && <TimeWarning request={request} />}
-          <Standing request={request} />
+          <Standing request={request} is_news={is_changed} />
           {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (
             <ul className={`m-0 mt-4 list-none rounded-lg px-4 py-3 ${level === 'critical' ? 'bg-critical-wash' : 'bg-high-wash'}`}>
               {request.risk.consequences.slice(0, 6).map((line, i) => (
@@ -245,7 +248,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
             )}
           </div>
           <div ref={sentinel} className="h-px" />
-          {mode === 'modify' && is_changed && (
+          {mode === 'modify' && is_edited && (
             <Section title="What changes">
               {request.action && <ChangeList changes={changes(request.action.arguments, edited.value)} />}
               {request.plan && <ChangeList changes={changes(request.plan.steps.map((step) => step.action), steps.map((step) => step.action))} />}
