@@ -2,7 +2,7 @@
 // is cut off; a phone held in one hand reaches the decision.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
 import { check, phone, unfold, variants } from './looks.mjs'
 
@@ -127,7 +127,7 @@ test('H6 a phone selects several and decides them together', async () => {
   }
   await page.getByRole('button', { name: 'Decide 2 selected' }).tap()
   await page.waitForTimeout(450)
-  await page.getByRole('button', { name: 'Approve 2' }).tap()
+  await pressToTheEnd(page, 'Approve 2')
   await page.getByRole('button', { name: 'Yes, approve 2' }).tap()
   for (const request of some) await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
   await page.context().close()
@@ -140,7 +140,7 @@ test('U1 H6 a phone vetoes one of several alike and approves the rest', async ()
   await page.locator('[id^="row-group"]', { hasText: 'remind' }).tap()
   await page.waitForTimeout(450)
   await page.getByRole('button', { name: 'Veto row 2' }).tap()
-  await page.getByRole('button', { name: 'Approve 3, reject 1' }).tap()
+  await pressToTheEnd(page, 'Approve 3, reject 1')
   await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).tap()
   const outcomes = async () => (await Promise.all(some.map((request) => billing.read(request)))).map((one) => one.outcome).sort()
   await eventually('three are approved and one is rejected', async () => (await outcomes()).join() === 'approved,approved,approved,rejected')

@@ -1,7 +1,7 @@
 // Several decided at once: what is on the screen, all of it, and nothing else.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, pause, rowOf, setStage, show, startEmpty } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, pause, pressToTheEnd, rowOf, setStage, show, startEmpty } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
@@ -53,7 +53,7 @@ test('U1 selected requests are decided together; critical and irreversible ones 
   const asked = await agent.propose({ kind: 'confirmation', confirmation: { message: 'Publish it?', details: 'On the front page.' } })
   const critical = await agent.act('three', {}, { risk: 'critical' })
   const final = await agent.propose({ action: { tool: 'four', arguments: {}, reversible: false } })
-  await eventually('all are there', async () => (await ids()).length === 4)
+  await page.getByText('4 waiting').waitFor()
   for (const request of [plain, asked, critical, final]) {
     await rowOf(page, request).click()
     await page.keyboard.press(' ')
@@ -205,8 +205,7 @@ for (const [name, options] of variants) {
     await window.getByRole('button', { name: 'Veto row 2' }).click()
     await check(window, 'several, one vetoed')
     await window.waitForTimeout(450)
-    await window.getByRole('button', { name: 'Approve 2, reject 1' }).click()
-    await window.getByText('Press again.').waitFor()
+    await pressToTheEnd(window, 'Approve 2, reject 1')
     await check(window, 'several, asked once more')
     await refund(9999)
     await window.getByText('1 request came meanwhile').waitFor()

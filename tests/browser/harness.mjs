@@ -17,8 +17,8 @@ const require = createRequire(new URL('../../web/package.json', import.meta.url)
 export const { chromium, devices } = require('playwright-core')
 export const axe_source = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const binary = process.env.HOLDPOINT_BIN ?? join(root, 'build/holdpoint')
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+export const binary = process.env.HOLDPOINT_BIN ?? join(root, 'build/holdpoint')
 const where = process.env.HOLDPOINT_WEB_URL ?? ''
 
 export const freePort = () =>
@@ -225,4 +225,14 @@ export const rowOf = (page, request) => page.locator(`[id="row-${request.id}"]`)
 export async function show(page, request) {
   await rowOf(page, request).click()
   await page.waitForTimeout(450)
+}
+
+/** Presses the button that decides several, as often as there is more to read, until it asks once more. */
+export async function pressToTheEnd(page, name) {
+  const asked = page.getByText('will run as shown. Press again.')
+  for (let i = 0; i < 20 && !(await asked.count()); ++i) {
+    await page.getByRole('button', { name }).click()
+    await page.waitForTimeout(60)
+  }
+  await asked.waitFor()
 }

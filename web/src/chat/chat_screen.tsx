@@ -282,6 +282,11 @@ export default function ChatScreen() {
   useEffect(() => {
     if (is_at_end.current) end.current?.scrollIntoView({ block: 'end' })
   }, [entries.length, session])
+  // What was decided takes its buttons away; the keyboard goes on in the conversation.
+  const was_inside = useRef(false)
+  useEffect(() => {
+    if (was_inside.current && document.activeElement === document.body) scroll.current?.focus({ preventScroll: true })
+  }, [requests, reviewed])
   const pick = (next: string) => {
     is_at_end.current = true
     navigate(`/chat?session=${encodeURIComponent(next)}`, { replace: true })
@@ -324,6 +329,8 @@ export default function ChatScreen() {
           tabIndex={0}
           role="region"
           aria-label="Conversation"
+          onFocus={() => (was_inside.current = true)}
+          onBlur={({ relatedTarget, currentTarget }) => (was_inside.current = relatedTarget === null || currentTarget.contains(relatedTarget))}
           className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"
           onScroll={({ currentTarget: box }) => (is_at_end.current = box.scrollHeight - box.scrollTop - box.clientHeight < 80)}
         >

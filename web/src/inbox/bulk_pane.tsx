@@ -145,6 +145,8 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
       seen.map(({ request, stance }) => ({ request, call: stance === 'take' ? { decision: 'approve' as const } : { decision: 'reject' as const, ...(reason.trim() ? { reason: reason.trim() } : {}) } })),
     )
     if (result.failed.length === 0) onDone()
+    // The button that was pressed is gone with what it decided.
+    if (document.activeElement === document.body) document.getElementById('requests')?.focus({ preventScroll: true })
   }
   useKeys({ A: (event) => void go(event), ...(is_confirming ? { Escape: rethink } : {}) })
 
