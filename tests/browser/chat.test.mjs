@@ -22,6 +22,7 @@ const talk = () => page.getByRole('region', { name: 'Conversation' })
 test('H6 H7 the whole loop in one window: asked, approved in place, run, reported', async () => {
   await page.goto(`${server.page_url}/chat`)
   await page.getByText('No conversation yet').waitFor()
+  await check(page, 'no conversation')
   const request = await agent.act('delete_pages', { pages: ['test', 'old-landing'] }, { session, context, user: 'ann' })
   await page.goto(`${server.page_url}/chat?session=${session}`)
   await talk().getByText('Clean up the site').waitFor()
@@ -83,6 +84,7 @@ test('D8 D9 what somebody changes while it is reviewed is not what I confirm', a
   await page.keyboard.press('Escape')
   // In the conversation too it says who changed what.
   await talk().getByText('bob changed this while you were looking').waitFor()
+  await check(page, 'a card, changed')
   await ann.decide(request, 'reject')
 })
 

@@ -40,7 +40,8 @@ test('D9 a critical decision is confirmed with a passkey over exactly what is sh
   await page.goto(server.page_url)
   await show(page, request)
   await page.keyboard.press('a')
-  await page.getByText('Critical: confirm what you release').waitFor()
+  await page.getByRole('button', { name: 'Confirm with a passkey' }).waitFor()
+  await check(page, 'confirming with a passkey')
   await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
   await eventually('it is approved', async () => (await agent.read(request)).outcome === 'approved')
 })
@@ -53,6 +54,7 @@ test('D9 a person the device does not recognise confirms nothing', async () => {
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId: authenticator, isUserVerified: false })
   await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
   await page.getByText('The passkey was not used: it was cancelled, or took too long.').waitFor()
+  await check(page, 'a passkey that was not used')
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId: authenticator, isUserVerified: true })
   assert.equal((await agent.read(request)).state, 'pending')
 })
@@ -122,6 +124,19 @@ test('H8 a message of the server has buttons; Approve decides with its token alo
   service.stop()
   await page.context().close()
   page = await open(server, 'ann')
+})
+
+test('H8 where the server sends no messages the settings say so, and offer none', async () => {
+  const error = { error: { code: 'not_found', message: 'push is switched off on this server' } }
+  await page.route('**/v1/push/key', (route) => route.fulfill({ status: 404, contentType: 'application/json', body: JSON.stringify(error) }))
+  await page.goto(`${server.page_url}/settings`)
+  await page.getByText('Notifications are switched off on this server.').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Tell me in this browser' }).count(), 0)
+  await check(page, 'no messages')
+  await page.unroute('**/v1/push/key')
+  await page.goto(`${server.page_url}/settings`)
+  await page.getByText('A message when something waits for you').waitFor()
+  await eventually('they are offered', async () => (await page.getByText('Notifications are switched off').count()) === 0)
 })
 
 for (const [name, options] of variants) {

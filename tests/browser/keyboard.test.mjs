@@ -2,7 +2,7 @@
 // it, and it comes back to where it was. No test here touches the mouse.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, prefer, Server } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server } from './harness.mjs'
 import { fillShop, policyFile } from './shop.mjs'
 
 let server, billing, ann, refund, page
@@ -61,6 +61,8 @@ async function walk(where, window = page) {
   for (let i = 0; i < 250; ++i) {
     await keys.press('Tab', window)
     const now = await focused(window)
+    // A date has several stops of its own.
+    if (now !== null && stops.at(-1)?.stop === now.stop) continue
     if (now === null || stops.some((one) => one.stop === now.stop)) break
     assert.ok(now.is_ringed, `${where}: the focus on ${now.name} is seen`)
     assert.ok(now.is_in_view, `${where}: ${now.name} is in view`)
@@ -95,12 +97,15 @@ test('H6 X1 keyboard: signing in', async () => {
 })
 
 test('H6 keyboard: the first stop leads past the head of the page', async () => {
-  await toTheTop()
-  await keys.press('Tab')
-  assert.equal((await focused()).name, 'To the content')
-  await keys.press('Enter')
-  await keys.press('Tab')
-  assert.ok(await page.evaluate(() => document.activeElement.closest('main') !== null), 'the next stop is inside the content')
+  for (const path of ['/', '/history', '/chat']) {
+    await page.goto(server.page_url + path)
+    await page.waitForFunction(() => document.querySelector('main :is(a, button, input)') && !document.querySelector('main > .turning'))
+    await toTheTop()
+    await keys.press('Tab')
+    assert.equal((await focused()).name, 'To the content')
+    await keys.press('Enter')
+    await eventually(`${path}: the focus is on the content`, () => page.evaluate(() => document.activeElement.closest('main') !== null))
+  }
 })
 
 test('H6 keyboard: every page is reached, every part of it is a stop, and nothing keeps the focus', { timeout: 240_000 }, async () => {
@@ -121,11 +126,12 @@ test('H6 keyboard: every page is reached, every part of it is a stop, and nothin
     // And backwards the same way.
     await toTheTop(window)
     const back = []
-    for (let i = 0; i < there.length; ++i) {
+    for (let i = 0; i < 300 && back.length < there.length; ++i) {
       await keys.press('Shift+Tab', window)
-      back.push((await focused(window))?.stop)
+      const now = await focused(window)
+      if (now && back[0] !== now.stop) back.unshift(now.stop)
     }
-    assert.deepEqual(back.filter(Boolean).reverse(), there.map((one) => one.stop).slice(-back.filter(Boolean).length))
+    assert.deepEqual(back, there.map((one) => one.stop))
   }
   await window.goto(`${server.page_url}/policy`)
   for (const [tab, text] of [['Explain a call', 'The call'], ['Try another', 'A policy to try'], ['Suggestions', 'Suggestions'], ['Versions', 'in force']]) {
@@ -145,7 +151,7 @@ test('H6 keyboard: every page is reached, every part of it is a stop, and nothin
 test('H6 D2 keyboard: a request is chosen with arrows and rejected; Escape leads back to the button', async () => {
   const [first, second] = [await billing.act('first', {}, { risk: 'high' }), await billing.act('second', {}, { risk: 'low' })]
   await page.goto(server.page_url)
-  await page.getByText('second').first().waitFor()
+  await rowOf(page, second).waitFor()
   await tabTo('Requests that wait')
   await keys.press('Home')
   const chosen = () => page.locator('[role=option][aria-selected=true]').getAttribute('id')

@@ -10,8 +10,13 @@ export const variants = [['desk', {}], ['phone', phone]]
 // The theme is nothing but colours: what does not depend on them is looked at once.
 const themes = [['light', {}], ['dark', { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }]]
 
+/** Where only the layout differs from what is looked at elsewhere. */
+export const in_one_theme = themes.slice(0, 1)
+/** For those who asked for more contrast: seven to one, not four and a half. */
+export const with_more_contrast = ['light', 'dark'].map((theme) => [theme, { runOnly: { type: 'rule', values: ['color-contrast-enhanced'] }, rules: { 'color-contrast-enhanced': { enabled: true } } }])
+
 /** Fails if axe finds something in what is shown now, in either theme, or if it is wider than the window. */
-export async function check(page, where) {
+export async function check(page, where, only = themes) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) {
     // By the debugger, which the page's policy does not bind.
     await page.evaluate(`${axe_source}; 0`)
@@ -22,7 +27,7 @@ export async function check(page, where) {
       document.adoptedStyleSheets.push(still)
     })
   }
-  for (const [theme, rules] of themes) {
+  for (const [theme, rules] of only) {
     await page.emulateMedia({ colorScheme: theme })
     const found = await page.evaluate((wanted) => globalThis.axe.run(document, { resultTypes: ['violations'], ...wanted }), rules)
     const told = found.violations.map((violation) => `${violation.id}: ${violation.help}\n    ${violation.nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('\n    ')}`)

@@ -293,7 +293,7 @@ export default function ChatScreen() {
   }
   if (recent.data && sessions.length === 0 && chosen === null)
     return (
-      <main id="main" className="m-auto max-w-lg px-6 py-10 text-center">
+      <main id="main" tabIndex={-1} className="m-auto max-w-lg px-6 py-10 text-center">
         <h1 className="text-lg">No conversation yet</h1>
         <p className="mt-2 text-soft">
           When an agent names its <code className="font-mono">session</code>, everything it asks there is told here in one piece: what the user wanted, what the agent does, what people decide, and what came of it.
@@ -301,7 +301,7 @@ export default function ChatScreen() {
       </main>
     )
   return (
-    <main id="main" className="flex min-h-0 flex-1">
+    <main id="main" tabIndex={-1} className="flex min-h-0 flex-1">
       <section aria-label="Sessions" tabIndex={0} className="hidden w-80 shrink-0 overflow-y-auto border-r border-line bg-sheet md:block">
         {recent.is_loading && <Spinner />}
         <SessionList sessions={sessions} current={session} onPick={pick} />

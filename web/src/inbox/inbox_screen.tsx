@@ -246,9 +246,9 @@ export function InboxScreen({ id }: { id: string | null }) {
   // On a phone the address says whether the list or a request is open; groups have no address of their own.
   const is_open = id !== null || is_bulk || (selected?.startsWith('group ') ?? false)
 
-  if (is_empty && !isFiltering(filter)) return <main id="main" className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
+  if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
   return (
-    <main id="main" className="flex min-h-0 flex-1">
+    <main id="main" tabIndex={-1} className="flex min-h-0 flex-1">
       <section aria-label="What waits" className={`${is_open ? 'hidden md:flex' : 'flex'} relative w-full min-w-0 flex-col border-r border-line bg-sheet md:w-[23rem] lg:w-[27rem] md:shrink-0`}>
         <h1 className="sr-only">Inbox</h1>
         <FilterBar filter={filter} onChange={setFilter} />

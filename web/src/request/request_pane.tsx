@@ -98,7 +98,8 @@ function useFocus(mode: Mode): { pane: React.RefObject<HTMLElement | null>; note
       if (!panel?.contains(document.activeElement)) panel?.focus({ preventScroll: true })
       return
     }
-    const back = opener.current?.isConnected ? opener.current : (pane.current.querySelector(`[data-opens="${before}"]`) ?? pane.current.querySelector('[data-opens="menu"]'))
+    const is_there = opener.current?.isConnected && opener.current !== document.body
+    const back = is_there ? opener.current : (pane.current.querySelector(`[data-opens="${before}"]`) ?? pane.current.querySelector('[data-opens="menu"]'))
     if (back instanceof HTMLElement) back.focus({ preventScroll: true })
   }, [mode])
   return { pane, noteOpener: () => (opener.current = document.activeElement) }
