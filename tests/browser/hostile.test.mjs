@@ -63,16 +63,23 @@ test('H6 hostile strings as names of arguments, and deep inside', async () => {
   }
 })
 
-/** Every field that all kinds have, filled for the `i`th request; within a hundred requests each field has had every string. */
-const shared = (i) => ({
-  session: turn(names, i), thread: turn(names, i + 1), task: turn(names, i + 2), user: turn(names, i + 3), metadata: { [turn(names, i + 4)]: turn(texts, i) }, suggested: turn(texts, i + 1),
-  risk: { level: 'high', factors: [turn(notes, i), turn(notes, i + 1)], consequences: [turn(notes, i + 2), turn(notes, i + 3)] },
-  context: { user_prompt: turn(texts, i), task_description: turn(texts, i + 1), conversation_summary: turn(texts, i + 2), steps_completed: [turn(notes, i), turn(notes, i + 1)], current_reasoning: turn(texts, i + 3), relevant_history: [{ [turn(names, i)]: turn(texts, i + 4) }], other: turn(texts, i + 5) },
-})
+/**
+ * The fields that all kinds have, filled for the `i`th request. Names are short, so it takes many requests until each field of
+ * one line has had every string; those of several lines have had them all long before, and stay empty from then on.
+ */
+function shared(i) {
+  const session = { session: turn(names, i), thread: turn(names, i + 1), task: turn(names, i + 2), user: turn(names, i + 3) }
+  if (i >= notes.length) return { ...session, metadata: { [turn(names, i + 4)]: 1 }, context: { relevant_history: [{ [turn(names, i)]: 1 }] } }
+  return {
+    ...session, metadata: { [turn(names, i + 4)]: turn(notes, i) }, suggested: turn(notes, i + 1),
+    risk: { level: 'high', factors: [turn(notes, i)], consequences: [turn(notes, i + 1)] },
+    context: { user_prompt: turn(notes, i), task_description: turn(notes, i + 1), conversation_summary: turn(notes, i + 2), steps_completed: [turn(notes, i + 3)], current_reasoning: turn(notes, i + 4), relevant_history: [{ [turn(names, i)]: turn(notes, i + 5) }], other: turn(notes, i + 6) },
+  }
+}
 const twenty = chunks([...new Set(all.map((text) => prose(text).slice(0, 300)))], 20)
 const kinds = {
-  action: [names.length, (i) => ({ action: { tool: turn(names, i), arguments: { [turn(names, i)]: turn(texts, i) }, description: turn(texts, i), expected_outcome: turn(texts, i + 1) } })],
-  confirmation: [names.length, (i) => ({ kind: 'confirmation', confirmation: { message: turn(texts, i), details: turn(texts, i + 1), confirm_label: turn(names, i), cancel_label: turn(names, i + 1) } })],
+  action: [names.length, (i) => ({ action: { tool: turn(names, i), arguments: { [turn(names, i)]: 1 }, ...(i < texts.length ? { description: turn(texts, i), expected_outcome: turn(texts, i + 1) } : {}) } })],
+  confirmation: [names.length, (i) => ({ kind: 'confirmation', confirmation: { message: texts[i] ?? 'q', details: texts[i] ?? 'd', confirm_label: turn(names, i), cancel_label: turn(names, i + 1) } })],
   plan: [twenty.length, (i) => ({ kind: 'plan', plan: { title: turn(texts, i), steps: twenty[i].map((text) => ({ action: text, tool: line(text), description: text, optional: true })) } })],
   input: [twenty.length, (i) => ({ kind: 'input', input: { question: turn(texts, i), type: i % 2 ? 'choice' : 'multi_choice', options: twenty[i] } })],
   response: [texts.length, (i) => ({ kind: 'response', response: { text: turn(texts, i), format: i % 2 ? 'markdown' : 'text' } })],

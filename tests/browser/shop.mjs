@@ -22,6 +22,8 @@ approvers:
 
 gates:
   refunds: {type: specific_tools, tools: [refund], because: "refunds are looked at by a person"}
+  plans: {type: plan_approval}
+  answers: {type: final_response}
 
 rules:
   - {id: large, tools: [refund], when: args.amount > 500, then: require, gate: refunds, approvers: [{group: finance}], because: finance looks at large sums}
