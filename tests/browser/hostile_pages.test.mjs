@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertClean, closeBrowser, open, Server } from './harness.mjs'
-import { all, chunks, hidden, line, markup, names, pack, texts, turn } from './hostile_strings.mjs'
+import { all, chunks, hidden, line, markup, names, notes, pack, people, texts, turn } from './hostile_strings.mjs'
 import { phone, unfold, wrongsOn } from './looks.mjs'
 import { Browser } from './push_service.mjs'
 import { policy } from './shop.mjs'
@@ -29,19 +29,19 @@ after(async () => {
 
 /** The agent and the people say `text` wherever they can. */
 async function say(text, i) {
-  const shared = { session: turn(sessions, i), user: turn(names, i), context: { user_prompt: text, current_reasoning: text, task_description: text, conversation_summary: text } }
-  const act = (amount, more = {}) => agent.act('refund', { order: text, amount, currency: text }, { ...shared, ...more })
-  await ann.decide(await act(5), 'reject', { reason: text })
+  const shared = { session: turn(sessions, i), user: turn(names, i) }
+  const act = (amount, args = {}, more = {}) => agent.act('refund', { order: '1', amount, currency: 'EUR', ...args }, { ...shared, ...more })
+  await ann.decide(await act(5, { order: text }, { context: { user_prompt: text, current_reasoning: text } }), 'reject', { reason: text })
   await ann.decide(await act(6), 'defer', { guidance: text })
   const changed = await act(7)
-  await ann.decide(changed, 'modify', { arguments: { order: text, amount: 1, currency: text }, note: text })
+  await ann.decide(changed, 'modify', { arguments: { order: text, amount: 1, currency: 'EUR' }, note: text })
   await agent.post(`/v1/requests/${changed.id}/report`, { success: false, error: text, result: { [turn(names, i)]: [text] } })
   const asked = await agent.propose({ ...shared, kind: 'input', input: { question: text, type: 'text' } })
   await ann.decide(asked, 'answer', { answer: text })
-  await ann.decide(await act(4), 'approve', { grant: { for_s: 600, uses: 1 } })
-  await act(3)
+  await ann.decide(await act(4, { currency: text }), 'approve', { grant: { for_s: 600, uses: 1 } })
+  await act(3, { order: text })
   await agent.propose({ ...shared, kind: 'plan', plan: { title: text, steps: [{ action: text, description: text, optional: true }] } })
-  await agent.propose({ ...shared, kind: 'input', input: { question: text, type: 'choice', options: [...pack([text], 950, ''), 'other'] } })
+  await agent.propose({ ...shared, kind: 'input', input: { question: 'q', type: 'choice', options: [turn(notes, i), turn(notes, i + texts.length), 'other'] } })
   await agent.propose({ ...shared, kind: 'confirmation', confirmation: { message: text, details: text, confirm_label: turn(names, i), cancel_label: turn(names, i + 1) } })
   await agent.propose({ ...shared, kind: 'response', response: { text } })
 }
@@ -58,7 +58,8 @@ async function visit(path, ready, window = page) {
 for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
   test(`H6 hostile conversations stay text, ${name}`, { timeout: 180_000 }, async () => {
     const window = await open(server, 'ann', options)
-    for (const session of sessions) {
+    // A phone shows the same in another width: a third of it tells.
+    for (const session of sessions.slice(0, options === phone ? 1 : 3)) {
       await window.goto(`${server.page_url}/chat?session=${session}`)
       await window.getByText(/decisions needed/).waitFor()
       await unfold(window)
@@ -192,16 +193,13 @@ test('H6 hostile names of devices', async () => {
 })
 
 test('H6 hostile names of whoever looks and holds', { timeout: 180_000 }, async () => {
-  // What the server refuses in a name never reaches a page.
-  const allowed = [...new Set(all.map((text) => line(text).replace(/[:/\\?#%,]/g, '').trim()))].filter((name) => name && !/^\.*$/.test(name))
-  const wanted = pack(allowed, 90, ' ').map((name) => name.trim())
   const window = await open(server, 'ann')
   await visit('/', 'waiting', window)
-  for (const [at, some] of chunks(wanted, 3).entries()) {
-    const people = []
-    for (const [i, name] of some.entries()) people.push(await server.person(`${name} ${at}${i}`))
+  for (const [at, some] of chunks(people, 3).entries()) {
+    const some_people = []
+    for (const [i, name] of some.entries()) some_people.push(await server.person(`${name} ${at}${i}`))
     const request = await agent.act('deploy', { at }, { timeout_s: 600, requirement: { lines: [{ quorum: 5 }] } })
-    for (const person of people) {
+    for (const person of some_people) {
       await person.post(`/v1/requests/${request.id}/presence`, { looking: true })
       await person.decide(request, 'approve', { undo_s: 30 })
     }

@@ -93,3 +93,5 @@ export const texts = pack(all.map(prose), 1950, '\n')
 /** The one whose turn it is. */
 export const turn = (list, i) => list[i % list.length]
 export const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
+/** Every string as far as a person or an agent may be called so; what the server refuses in a name never reaches a page. */
+export const people = pack([...new Set(all.map((text) => line(text).replace(/[:/\\?#%,]/g, '').trim()))].filter((name) => name && !/^\.*$/.test(name)), 85, ' ').map((name) => name.trim())

@@ -193,6 +193,10 @@ test('H6 filters and search live in the address', async () => {
   await page.goto('about:blank')
   await page.goto(url)
   await eventually('the same after coming back', async () => (await ids()).join() === wanted.id)
+  // What looks encoded is meant as it was typed.
+  const odd = await agent.act('note', { text: 'save 100%41' })
+  await page.goto(`${server.page_url}/?q=${encodeURIComponent('100%41')}`)
+  await eventually('that one is found', async () => (await ids()).join() === odd.id)
 })
 
 test('H6 the keyboard alone reaches everything', async () => {

@@ -1,6 +1,6 @@
 // One session as a conversation, live: what the user wanted, what the agent does, and the decision in place.
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { useLocation } from 'wouter'
 import { client } from '../client'
 import { checkAnswer, draftFor } from '../model/answer'
 import { whyNotDecide } from '../model/authority'
@@ -15,6 +15,7 @@ import { PlanView } from '../request/plan_view'
 import { RequestPane } from '../request/request_pane'
 import { AnswerView } from '../request/subject'
 import { Standing } from '../request/summary'
+import { useAddressQuery } from '../state/address'
 import { decide } from '../state/decide'
 import { hear, useInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
@@ -265,7 +266,7 @@ function SessionList({ sessions, current, onPick }: { sessions: SessionSummary[]
 }
 
 export default function ChatScreen() {
-  const search = useSearch()
+  const search = useAddressQuery()
   const [, navigate] = useLocation()
   const chosen = new URLSearchParams(search).get('session')
   const recent = useLoad('chat sessions', () => client.list({ limit: '100' }), { every_ms: 5000 })

@@ -1,6 +1,6 @@
 // The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { client } from '../client'
 import { ServerError } from '../errors'
 import { whyNotDecide } from '../model/authority'
@@ -14,6 +14,7 @@ import { serverNow } from '../model/time'
 import { plural } from '../model/words'
 import { useChanged } from '../request/changed'
 import { RequestPane, type Call } from '../request/request_pane'
+import { useAddressQuery } from '../state/address'
 import { decide } from '../state/decide'
 import { clearMarks, forgetArrivals, noteSeen, select, toggleMark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
@@ -105,7 +106,7 @@ function ActiveGrants() {
 export function InboxScreen({ id }: { id: string | null }) {
   const me = useMe()
   const [, navigate] = useLocation()
-  const search = useSearch()
+  const search = useAddressQuery()
   const filter = useMemo(() => readFilter(search), [search])
   const rows = useRows(filter)
   const ids = useMemo(() => rows.map((row) => row.id), [rows])
