@@ -9,7 +9,7 @@ import { compareArguments } from './pixels.mjs'
 let server, agent, ann, page
 const foreign = []
 before(async () => {
-  server = await new Server(['--pending-max', '100000']).start()
+  server = await new Server(['--pending-max', '100000', '--rate-per-key', '0', '--rate-per-address', '0']).start()
   agent = await server.agent('billing-bot')
   ann = await server.person('ann')
   page = await open(server, 'ann')

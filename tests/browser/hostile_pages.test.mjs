@@ -13,7 +13,7 @@ const sessions = ['first', 'second', 'third']
 
 let server, agent, ann, page
 before(async () => {
-  server = await new Server(['--pending-max', '100000']).start()
+  server = await new Server(['--pending-max', '100000', '--rate-per-key', '0', '--rate-per-address', '0']).start()
   await server.admin.call('PUT', '/v1/policy', { text: policy })
   agent = await server.agent('billing-bot')
   ann = await server.person('ann', { groups: ['finance'] })
@@ -179,15 +179,13 @@ test('H6 hostile names of devices', async () => {
       [method, path, body],
     )
   for (const [at, some] of chunks(pack(all.map(line), 95, ' '), 20).entries()) {
-    const ids = []
+    // The same devices each time, under other names.
     for (const [i, name] of some.entries()) {
-      const { status, data } = await call('POST', '/v1/push/subscriptions', { name, subscription: subscription(`https://push.example.org/${at}-${i}`) })
+      const { status, data } = await call('POST', '/v1/push/subscriptions', { name, subscription: subscription(`https://push.example.org/${i}`) })
       assert.equal(status, 201, JSON.stringify(data))
-      ids.push(data.id)
     }
     await visit('/settings', 'through push.example.org', window)
     await inspect(`devices ${at}`, window)
-    for (const id of ids) await call('DELETE', `/v1/push/subscriptions/${id}`)
   }
   await window.context().close()
 })

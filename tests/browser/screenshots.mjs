@@ -1,9 +1,9 @@
 // Pictures of every screen, light and dark, desk and phone: `node tests/browser/screenshots.mjs [FOLDER]`.
 import { mkdirSync } from 'node:fs'
-import { closeBrowser, open, rowOf, Server, show } from './harness.mjs'
+import { closeBrowser, open, pause, Server, show } from './harness.mjs'
 import { fillDemo } from './demo.mjs'
 import { phone } from './looks.mjs'
-import { fillShop, fillTalk, policy, policyFile } from './shop.mjs'
+import { fillShop, fillTalk, policy } from './shop.mjs'
 
 const folder = process.argv[2] ?? 'build/screenshots'
 const only = process.argv[3]
@@ -15,11 +15,21 @@ for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['d
   const server = await new Server().start()
   const made = await fillDemo(server)
   // A second one with a policy, for the pages about it.
-  const shop = await new Server(['--policy', policyFile()]).start()
-  const { billing, refund, ann } = await fillShop(shop)
+  const shop = await new Server().start()
+  for (const text of [policy.replace(/ {2}- \{id: stolen.*\n/, ''), policy]) await shop.admin.call('PUT', '/v1/policy', { text })
+  const { billing, deploy, refund, ann } = await fillShop(shop)
   const session = await fillTalk(billing, ann)
   await ann.decide(await refund('1230', 15), 'approve', { grant: { for_s: 3600, uses: 5 } })
   await refund('1231', 11)
+  // People take their time: a morning in a few seconds.
+  const open_ones = []
+  for (const [order, amount] of [['1240', 30], ['1241', 32]]) open_ones.push(await refund(order, amount))
+  open_ones.push(await deploy.act('run', { command: 'rm -r /srv/old-shop' }))
+  for (const [order, amount] of [['1243', 28], ['1244', 510]]) open_ones.push(await refund(order, amount))
+  for (const [i, one] of open_ones.entries()) {
+    await pause([300, 1900, 1200, 2600, 900][i])
+    await ann.decide(one, i === 2 ? 'reject' : 'approve', i === 2 ? { reason: 'Keep it until the new shop is live.' } : {})
+  }
   const asked = await refund('1234', 24)
   const page = await open(server, 'ann', options)
   const is_phone = name.startsWith('phone')
@@ -67,7 +77,7 @@ for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['d
   await page.getByText('The agent was told').waitFor()
   await page.waitForTimeout(400)
   await shot('settled')
-  for (const place of ['history', 'stats', 'settings']) {
+  for (const place of ['history', 'settings']) {
     await page.goto(`${server.page_url}/${place}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForTimeout(400)
@@ -90,6 +100,7 @@ for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['d
   await picture('/policy?tab=suggest', 'suggestions', 'it rests on')
   await picture('/grants', 'grants', 'given by ann')
   await picture('/audit', 'audit', 'all there are')
+  await picture('/stats', 'stats', 'By tool')
   await picture(`/chat?session=${session}`, 'chat', 'decision needed')
   await clerk.goto(`${shop.page_url}/policy?tab=explain`)
   await clerk.getByLabel('The call').fill(JSON.stringify({ tool: 'refund', args: { order: '1234', amount: 700, currency: 'EUR' } }, null, 2))

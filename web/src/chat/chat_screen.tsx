@@ -135,7 +135,7 @@ function Ask({ request, onReview }: { request: Request; onReview: () => void }) 
   return (
     <li className={`ml-7.5 rounded-xl border px-4 py-3 ${is_waiting ? 'border-accent bg-sheet shadow-md' : 'border-line'}`} aria-label={is_waiting ? 'Waits for a decision' : undefined}>
       <div className="mb-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem]">
-        {is_waiting ? <RiskLine request={request} /> : <span className={riskColor[request.risk.level]}><RiskBars level={request.risk.level} size={13} /></span>}
+        {is_waiting ? <RiskLine request={request} is_brief /> : <span className={riskColor[request.risk.level]}><RiskBars level={request.risk.level} size={13} /></span>}
         <span className="text-faint">{request.kind === 'action' ? 'wants to run' : kindWord[request.kind]}</span>
         <span className="ml-auto">{is_waiting ? <Countdown request={request} /> : request.outcome && <OutcomeTag outcome={request.outcome} />}</span>
       </div>

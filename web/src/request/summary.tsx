@@ -153,7 +153,8 @@ export function Standing({ request, is_news = false }: { request: Request; is_ne
       )}
       {request.message_for_agent && (
         <p className="foreign m-0 mt-2 text-[0.875rem] text-soft">
-          The agent was told: <SafeText text={request.message_for_agent} />
+          {/* The server quotes with backticks, which would be marked like those of a command. */}
+          The agent was told: <SafeText text={request.message_for_agent.replace(/`([^`\n]{1,200})`/g, '“$1”')} />
         </p>
       )}
       {request.report && (
