@@ -1,9 +1,11 @@
 // Where a person is signed in, with what, and where they are told.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, NamedServer, open, show } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, NamedServer, open, show, useWholeBrowser } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 import { deliver, PushService, shownMessages } from './push_service.mjs'
+
+useWholeBrowser()
 
 const server = await new NamedServer(['--push-to-loopback']).start()
 
