@@ -83,6 +83,7 @@ struct PushSubscription {
     std::string name;
     Timestamp created_at;
     std::optional<Timestamp> last_sent_at;
+    SessionId session = {};  ///< the sign-in that asked for it; the store drops it with that
 };
 
 /// A stored answer to a repeated call.
@@ -237,6 +238,7 @@ class Transaction {
     virtual Result<void> save_session(const Session& session) = 0;
     /// Writes when the session was last used; one that is gone stays gone.
     virtual Result<void> touch_session(const std::string& hash, Timestamp now) = 0;
+    /// With a session go the push subscriptions that it asked for, however it ends.
     virtual Result<void> drop_session(const std::string& hash) = 0;
     virtual Result<void> drop_sessions_of(const PrincipalId& principal) = 0;
     virtual Result<int> drop_sessions_before(Timestamp now) = 0;

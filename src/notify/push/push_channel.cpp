@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "core/requirement.h"
 #include "notify/push/encrypt.h"
+#include "service/identity.h"
 #include "service/push/endpoint.h"
 #include "service/push/token.h"
 
@@ -141,9 +142,14 @@ void PushChannel::deliver(core::EventKind about, std::shared_ptr<const core::Req
         std::optional<store::PushSubscription> subscription;
         std::int64_t pending = 0;
     };
-    auto work = [id](store::Transaction& tx) -> Result<Found> {
+    auto work = [id, now = clock_.now()](store::Transaction& tx) -> Result<Found> {
         Result<std::optional<store::PushSubscription>> subscription = tx.find_push(id);
         if (!subscription) return subscription.error();
+        if (!*subscription) return Found{};
+        const Result<bool> is_signed_in =
+            service::is_signed_in(tx, (*subscription)->session, (*subscription)->principal, now);
+        if (!is_signed_in) return is_signed_in.error();
+        if (!*is_signed_in) return Found{};
         const Result<store::Counters> counters = tx.counters();
         if (!counters) return counters.error();
         return Found{std::move(*subscription), counters->pending};
@@ -157,14 +163,16 @@ void PushChannel::deliver(core::EventKind about, std::shared_ptr<const core::Req
 }
 
 std::string PushChannel::message(core::EventKind about, const core::Request& request,
-                                 const PrincipalId& person, std::int64_t badge) const {
+                                 const store::PushSubscription& receiver,
+                                 std::int64_t badge) const {
     const bool may_have_buttons =
         request.state == core::State::pending && request.risk <= core::RiskLevel::medium &&
         request.kind != core::Kind::input && !request.requirement.confirm_required;
-    const std::string token =
-        may_have_buttons ? quote(seal({person, request.id, request.digest, request.expires_at},
-                                      options_.token_key))
-                         : "null";
+    const std::string token = may_have_buttons
+                                  ? quote(seal({receiver.principal, receiver.session, request.id,
+                                                request.digest, request.expires_at},
+                                               options_.token_key))
+                                  : "null";
     const std::string id = request.id.text();
     return fmt::format(
         R"({{"web_push":8030,"notification":{{"title":{},"body":{},"navigate":{},"tag":"{}",)"
@@ -194,7 +202,7 @@ void PushChannel::send_to(core::EventKind about, const core::Request& request,
                     {"Content-Type", "application/octet-stream"}};
     const auto status = std::make_shared<Result<int>>(Error{});
     auto work = [this, status, call = std::move(call), audience = endpoint->origin,
-                 text = message(about, request, subscription.principal, badge),
+                 text = message(about, request, subscription, badge),
                  receiver = Receiver{subscription.public_key, subscription.secret},
                  expires_s = clock_.now().ms / 1000 + vapid_s]() mutable {
         Result<std::string> sealed =

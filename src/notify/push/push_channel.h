@@ -18,8 +18,9 @@ using Offload =
 
 /// Web Push (RFC 8030): tells everybody who may decide a request and has subscribed a browser. Each
 /// message is encrypted for its browser. For low and medium risk it carries a token with which its
-/// buttons decide, once; above that it only opens the page. A subscription that its service does
-/// not know any more is dropped. Network thread only, but for targets().
+/// buttons decide, once; above that it only opens the page. Nothing is sent for a session that has
+/// ended, and a subscription that its service does not know any more is dropped. Network thread
+/// only, but for targets().
 class PushChannel : public Channel {
   public:
     struct Options {
@@ -40,7 +41,7 @@ class PushChannel : public Channel {
 
     /// What the browser gets to read.
     std::string message(core::EventKind about, const core::Request& request,
-                        const PrincipalId& person, std::int64_t badge) const;
+                        const store::PushSubscription& receiver, std::int64_t badge) const;
 
   private:
     void send_to(core::EventKind about, const core::Request& request,

@@ -143,12 +143,13 @@ TEST(PushEndpoint, an_address_is_looked_at_again_when_it_is_called) {
 }
 
 TEST(PushToken, is_read_back_with_its_key_only) {
-    const Token token{id_of("ann"), RequestId::fresh(start), "sha256:" + std::string(64, 'a'),
-                      start + 1000};
+    const Token token{id_of("ann"), SessionId::fresh(start), RequestId::fresh(start),
+                      "sha256:" + std::string(64, 'a'), start + 1000};
     const std::string text = seal(token, "key");
     const std::optional<Token> read = unseal(text, "key");
     ASSERT_TRUE(read);
     EXPECT_EQ(read->person, token.person);
+    EXPECT_EQ(read->session, token.session);
     EXPECT_EQ(read->request, token.request);
     EXPECT_EQ(read->digest, token.digest);
     EXPECT_EQ(read->expires_at, token.expires_at);
@@ -220,8 +221,16 @@ class PushTest : public service::test::StoreTest {
         channels.push_back(std::move(channel));
         worker_ = std::make_unique<OutboxWorker>(*store_, clock_, std::move(channels));
     }
-    void subscribe(const std::string& name) {
+    /// Signs in for an hour, and asks to be told there.
+    store::PushSubscription subscribe(const std::string& name) {
+        store::Session session;
+        session.id = SessionId::fresh(start);
+        session.hash = std::string(as_text(sha256(session.id.text())));
+        session.principal = id_of(name);
+        session.created_at = start;
+        session.expires_at = start + 3'600'000;
         store::PushSubscription subscription;
+        subscription.session = session.id;
         subscription.id = PushSubscriptionId::fresh(start);
         subscription.principal = id_of(name);
         subscription.endpoint = "https://push.example.com/" + name;
@@ -230,9 +239,11 @@ class PushTest : public service::test::StoreTest {
         subscription.name = "phone";
         subscription.created_at = start;
         get([&](store::Transaction& tx) -> Result<bool> {
+            if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
             if (Result<void> ok = tx.save_push(subscription); !ok) return ok.error();
             return true;
         });
+        return subscription;
     }
     void look() {
         worker_->poke();
@@ -266,7 +277,7 @@ TEST_F(PushTest, without_a_subscription_creating_writes_nothing) {
 }
 
 TEST_F(PushTest, H8_tells_who_may_decide_in_words_that_only_the_browser_reads) {
-    subscribe("ann");
+    const store::PushSubscription ann = subscribe("ann");
     subscribe("olga");
     const RequestPtr request = submitted();
     look();
@@ -282,24 +293,44 @@ TEST_F(PushTest, H8_tells_who_may_decide_in_words_that_only_the_browser_reads) {
         unseal(std::string(message.at("holdpoint").at("token").as_string()), "key");
     ASSERT_TRUE(token);
     EXPECT_EQ(token->person, id_of("ann"));
+    EXPECT_EQ(token->session, ann.session);
     EXPECT_EQ(token->request, request->id);
     EXPECT_TRUE(rows().empty());
 }
 
+TEST_F(PushTest, nobody_is_told_after_the_session_has_ended) {
+    const store::PushSubscription ann = subscribe("ann");
+    core::Proposal patient = proposal();
+    patient.timeout_ms = 7'200'000;
+    const RequestPtr request = submitted(patient);
+    clock_.advance(3'600'000);
+    look();
+    EXPECT_TRUE(calls_.empty());
+    EXPECT_TRUE(rows().empty()) << "and nothing is tried again";
+    clock_.advance(-3'600'000);
+    get([&](store::Transaction& tx) -> Result<bool> {
+        if (Result<void> ok = tx.drop_sessions_of(id_of("ann")); !ok) return ok.error();
+        return true;
+    });
+    submitted();
+    look();
+    EXPECT_TRUE(calls_.empty());
+}
+
 TEST_F(PushTest, high_risk_has_no_buttons) {
-    subscribe("ann");
+    const store::PushSubscription ann = subscribe("ann");
     core::Request request = *submitted();
     for (const auto& [risk, has_token] :
          {std::pair{core::RiskLevel::low, true}, std::pair{core::RiskLevel::medium, true},
           std::pair{core::RiskLevel::high, false}, std::pair{core::RiskLevel::critical, false}}) {
         request.risk = risk;
         const json::value message =
-            parsed(channel_->message(core::EventKind::requested, request, id_of("ann"), 1));
+            parsed(channel_->message(core::EventKind::requested, request, ann, 1));
         EXPECT_EQ(message.at("holdpoint").at("token").is_string(), has_token) << to_string(risk);
     }
     request.risk = core::RiskLevel::low;
     request.requirement.confirm_required = true;
-    EXPECT_TRUE(parsed(channel_->message(core::EventKind::requested, request, id_of("ann"), 1))
+    EXPECT_TRUE(parsed(channel_->message(core::EventKind::requested, request, ann, 1))
                     .at("holdpoint")
                     .at("token")
                     .is_null());

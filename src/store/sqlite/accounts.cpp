@@ -386,6 +386,7 @@ Result<void> SqliteTransaction::touch_session(const std::string& hash, Timestamp
 }
 
 Result<void> SqliteTransaction::drop_session(const std::string& hash) {
+    has_push_.reset();  // what the session asked for goes with it
     Using drop(database_.cached("DELETE FROM session WHERE hash=?1"));
     drop->bind_blob(1, hash);
     drop->step();
@@ -394,6 +395,7 @@ Result<void> SqliteTransaction::drop_session(const std::string& hash) {
 }
 
 Result<void> SqliteTransaction::drop_sessions_of(const PrincipalId& principal) {
+    has_push_.reset();  // what the session asked for goes with it
     Using drop(database_.cached("DELETE FROM session WHERE principal=?1"));
     drop->bind(1, principal.ulid);
     drop->step();
@@ -402,6 +404,7 @@ Result<void> SqliteTransaction::drop_sessions_of(const PrincipalId& principal) {
 }
 
 Result<int> SqliteTransaction::drop_sessions_before(Timestamp now) {
+    has_push_.reset();  // what the session asked for goes with it
     Using drop(database_.cached("DELETE FROM session WHERE expires_at<=?1"));
     drop->bind(1, now);
     drop->step();
