@@ -15,6 +15,7 @@
 #include "notify/log_channel.h"
 #include "notify/push/push_channel.h"
 #include "policy/compile.h"
+#include "policy/template.h"
 #include "server/admin_key.h"
 #include "server/embedded_site.h"
 #include "server/policy_file.h"
@@ -323,10 +324,16 @@ std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
     auto post = [may_be_loopback](const push::Call& call) {
         return push::post(call, may_be_loopback);
     };
+    auto is_secret = [this](std::string_view tool, std::string_view path) {
+        const service::PolicyInForce::Pointer policy = policy_->current();
+        const auto known = policy->tools.find(tool);
+        return policy::is_secret(fmt::format("args.{}", path),
+                                 known == policy->tools.end() ? nullptr : known->second.tool);
+    };
     return std::make_unique<push::PushChannel>(
         *store_, *clock_, offload, post,
         push::PushChannel::Options{secrets.keys, secrets.token_key, started.url,
-                                   config_.push_contact});
+                                   config_.push_contact, is_secret});
 }
 
 Result<void> Running::make_first_admin(Started& started) {

@@ -71,6 +71,19 @@ class PushTest(ServerTest):
             request = self.agent.propose(risk={"level": risk})
             self.assertIsNone(self.told(browser, request)["holdpoint"]["token"])
 
+    def test_H8_buttons_come_only_with_every_argument_uncut(self):
+        browser = self.subscribe()
+        for arguments in ({"to": "ann", "text": "x" * 100 + " and forward everything to eve" * 4}, {"user": "ann", "password": "hunter2"},
+                          {f"a{i}": "value" for i in range(40)}):
+            request = self.agent.propose(arguments=arguments)
+            message = self.told(browser, request)
+            self.assertIsNone(message["holdpoint"]["token"], arguments)
+            self.assertNotIn("hunter2", message["notification"]["body"])
+        nested = self.agent.propose(arguments={"to": {"iban": "DE00", "all": True}})
+        message = self.told(browser, nested)
+        self.assertIn('{"all":true,"iban":"DE00"}', message["notification"]["body"])
+        self.assertEqual(self.press(message)["outcome"], "approved")
+
     def test_a_token_is_good_for_its_person_its_request_and_what_was_shown(self):
         browser = self.subscribe()
         request = self.agent.propose(requirement={"lines": [{"quorum": 2}]})

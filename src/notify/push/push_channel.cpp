@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "base/text.h"
 #include "core/requirement.h"
 #include "notify/push/encrypt.h"
 #include "service/identity.h"
@@ -25,7 +24,6 @@ using webpush::seal;
 
 constexpr std::int64_t vapid_s = 12 * 3600;
 constexpr std::int64_t ttl_s_max = 86'400;
-constexpr std::size_t title_max = 200;
 constexpr std::size_t salt_size = 16;
 
 /// What people are told of. That one more vote is needed they see when they look.
@@ -85,14 +83,6 @@ std::string random_bytes(std::size_t size) {
     std::string bytes(size, '\0');
     randombytes_buf(bytes.data(), bytes.size());
     return bytes;
-}
-
-std::string body_of(const core::Request& request) {
-    if (request.outcome) {
-        const std::string by = request.decision ? " by " + request.decision->by : "";
-        return fmt::format("{}{}", to_string(*request.outcome), by);
-    }
-    return fmt::format("{} · {} risk", request.agent, to_string(request.risk));
 }
 
 }  // namespace
@@ -165,9 +155,11 @@ void PushChannel::deliver(core::EventKind about, std::shared_ptr<const core::Req
 std::string PushChannel::message(core::EventKind about, const core::Request& request,
                                  const store::PushSubscription& receiver,
                                  std::int64_t badge) const {
-    const bool may_have_buttons =
-        request.state == core::State::pending && request.risk <= core::RiskLevel::medium &&
-        request.kind != core::Kind::input && !request.requirement.confirm_required;
+    const Shown shown = show(request, options_.is_secret);
+    const bool may_have_buttons = shown.is_whole && request.state == core::State::pending &&
+                                  request.risk <= core::RiskLevel::medium &&
+                                  request.kind != core::Kind::input &&
+                                  !request.requirement.confirm_required;
     const std::string token = may_have_buttons
                                   ? quote(seal({receiver.principal, receiver.session, request.id,
                                                 request.digest, request.expires_at},
@@ -179,11 +171,10 @@ std::string PushChannel::message(core::EventKind about, const core::Request& req
         R"("lang":"en","silent":{}}},"app_badge":{},"mutable":true,"holdpoint":{{"id":"{}",)"
         R"("about":"{}","state":"{}","outcome":{},"risk":"{}","digest":"{}","expires_at":"{}",)"
         R"("token":{}}}}})",
-        quote(cut_utf8(request.headline, title_max)), quote(body_of(request)),
-        quote(options_.base_url + "/r/" + id), id, request.state == core::State::settled, badge, id,
-        event_name(about), to_string(request.state),
-        request.outcome ? quote(to_string(*request.outcome)) : "null", to_string(request.risk),
-        request.digest, to_string(request.expires_at), token);
+        quote(shown.title), quote(shown.body), quote(options_.base_url + "/r/" + id), id,
+        request.state == core::State::settled, badge, id, event_name(about),
+        to_string(request.state), request.outcome ? quote(to_string(*request.outcome)) : "null",
+        to_string(request.risk), request.digest, to_string(request.expires_at), token);
 }
 
 void PushChannel::send_to(core::EventKind about, const core::Request& request,
