@@ -256,6 +256,9 @@ class Transaction {
     virtual Result<std::vector<PushSubscription>> push_subscriptions(
         const std::optional<PrincipalId>& principal) = 0;
     virtual Result<void> save_push(const PushSubscription& subscription) = 0;
+    /// Writes when a message went out, unless the subscription is another one by now: removed, or
+    /// renewed for somebody else or with other keys.
+    virtual Result<void> note_push_sent(const PushSubscription& as_sent, Timestamp now) = 0;
     virtual Result<void> drop_push(const PushSubscriptionId& id) = 0;
 
     /// Until when this person does not want to see the request; nothing ends it.

@@ -247,6 +247,42 @@ TEST_P(StoreContract, PushSubscriptionsBelongToOneEndpoint) {
     EXPECT_EQ(of(std::nullopt), 0u);
 }
 
+TEST_P(StoreContract, AMessageThatWasOnItsWayDoesNotUndoANewSubscription) {
+    const Principal ann = person("ann", Role::admin, {}), bob = person("bob", Role::admin, {});
+    PushSubscription push;
+    push.id = PushSubscriptionId{{{1}}};
+    push.principal = ann.id;
+    push.session = SessionId{{{'a'}}};
+    push.endpoint = "https://push.example/1";
+    push.public_key = std::string(65, 'k');
+    push.secret = std::string(16, 's');
+    put([&](Transaction& tx) -> Result<void> {
+        for (const Principal* who : {&ann, &bob}) {
+            if (const Result<void> saved = tx.save_principal(*who); !saved) return saved;
+            if (const Result<void> saved = tx.save_session(signed_in(*who)); !saved) return saved;
+        }
+        return tx.save_push(push);
+    });
+    const auto found = [&] { return get([&](Transaction& tx) { return tx.find_push(push.id); }); };
+    put([&](Transaction& tx) { return tx.note_push_sent(push, start + 1); });
+    EXPECT_EQ(found()->last_sent_at, start + 1);
+
+    PushSubscription renewed = push;
+    renewed.principal = bob.id;
+    renewed.session = SessionId{{{'b'}}};
+    renewed.public_key = std::string(65, 'n');
+    put([&](Transaction& tx) { return tx.save_push(renewed); });
+    put([&](Transaction& tx) { return tx.note_push_sent(push, start + 2); });
+    ASSERT_TRUE(found());
+    EXPECT_EQ(found()->principal, bob.id);
+    EXPECT_EQ(found()->public_key, renewed.public_key);
+    EXPECT_FALSE(found()->last_sent_at) << "nothing was sent to this one yet";
+
+    put([&](Transaction& tx) { return tx.drop_push(push.id); });
+    put([&](Transaction& tx) { return tx.note_push_sent(renewed, start + 3); });
+    EXPECT_FALSE(found());
+}
+
 TEST_P(StoreContract, APushSubscriptionGoesWithItsSessionHoweverThatEnds) {
     const Principal ann = person("ann", Role::admin, {}), bob = person("bob", Role::admin, {});
     const auto left = [&] {

@@ -224,15 +224,9 @@ void PushChannel::on_status(const store::PushSubscription& subscription, const R
             std::move(done));
     }
     if (*status >= 200 && *status < 300) {
-        store::PushSubscription sent = subscription;
-        sent.last_sent_at = clock_.now();
         return store_.run(
-            [sent](store::Transaction& tx) -> Result<void> {
-                // It may have been removed while the message was on its way.
-                const Result<std::optional<store::PushSubscription>> still = tx.find_push(sent.id);
-                if (!still) return still.error();
-                if (!*still) return {};
-                return tx.save_push(sent);
+            [subscription, now = clock_.now()](store::Transaction& tx) {
+                return tx.note_push_sent(subscription, now);
             },
             std::move(done));
     }

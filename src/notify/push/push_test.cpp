@@ -204,6 +204,7 @@ class PushTest : public service::test::StoreTest {
         options.base_url = "https://gate.example";
         auto post = [this](const Call& call) -> Result<int> {
             calls_.push_back(call);
+            if (auto meanwhile = std::exchange(hand_over_, nullptr)) meanwhile();
             if (statuses_.empty()) return 201;
             const int status = statuses_.front();
             statuses_.erase(statuses_.begin());
@@ -264,6 +265,7 @@ class PushTest : public service::test::StoreTest {
     KeyPair browser_ = KeyPair::generate();
     std::vector<Call> calls_;
     std::vector<int> statuses_;
+    std::function<void()> hand_over_;  ///< what happens while the first message is on its way
     PushChannel* channel_ = nullptr;
     std::unique_ptr<OutboxWorker> worker_;
 };
@@ -334,6 +336,24 @@ TEST_F(PushTest, high_risk_has_no_buttons) {
                     .at("holdpoint")
                     .at("token")
                     .is_null());
+}
+
+TEST_F(PushTest, a_browser_that_changes_hands_while_a_message_is_sent_stays_with_its_new_owner) {
+    const store::PushSubscription ann = subscribe("ann");
+    const store::PushSubscription other = subscribe("ben");
+    store::PushSubscription taken = ann;
+    taken.principal = other.principal;
+    taken.session = other.session;
+    hand_over_ = [this, taken] {
+        store_->run([taken](store::Transaction& tx) { return tx.save_push(taken); },
+                    [](const Result<void>&) {});
+    };
+    submitted();
+    look();
+    const auto found = get([&](store::Transaction& tx) { return tx.find_push(ann.id); });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->principal, id_of("ben"));
+    EXPECT_EQ(found->session, other.session);
 }
 
 TEST_F(PushTest, a_subscription_that_is_gone_is_dropped) {

@@ -151,6 +151,21 @@ Result<void> SqliteTransaction::save_push(const PushSubscription& push) {
     return {};
 }
 
+Result<void> SqliteTransaction::note_push_sent(const PushSubscription& as_sent, Timestamp now) {
+    Using note(
+        database_.cached("UPDATE push_subscription SET last_sent_at=?1 WHERE id=?2 AND"
+                         " principal=?3 AND session=?4 AND public_key=?5 AND secret=?6"));
+    note->bind(1, now);
+    note->bind(2, as_sent.id.ulid);
+    note->bind(3, as_sent.principal.ulid);
+    note->bind(4, as_sent.session.ulid);
+    note->bind_blob(5, as_sent.public_key);
+    note->bind_blob(6, as_sent.secret);
+    note->step();
+    if (database_.fault() != 0) return failed();
+    return {};
+}
+
 Result<void> SqliteTransaction::drop_push(const PushSubscriptionId& id) {
     has_push_.reset();
     Using drop(database_.cached("DELETE FROM push_subscription WHERE id=?1"));

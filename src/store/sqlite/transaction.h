@@ -106,6 +106,7 @@ class SqliteTransaction final : public Transaction {
     Result<std::vector<PushSubscription>> push_subscriptions(
         const std::optional<PrincipalId>& principal) override;
     Result<void> save_push(const PushSubscription& subscription) override;
+    Result<void> note_push_sent(const PushSubscription& as_sent, Timestamp now) override;
     Result<void> drop_push(const PushSubscriptionId& id) override;
 
     Result<void> save_snooze(const PrincipalId& person, const RequestId& id,
