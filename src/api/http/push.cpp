@@ -169,6 +169,7 @@ void Api::decide_pushed(const CallPtr& call) {
     decide.idempotency = {"push-token " + base64url(sha256(text)).substr(0, 32),
                           std::string(as_text(sha256(*word)))};
     auto work = [policy = policy_.current(), decide = std::move(decide), session = token->session,
+                 expires_at = token->expires_at,
                  wrong](store::Transaction& tx) -> Result<service::Decided> {
         const Result<bool> is_signed_in =
             service::is_signed_in(tx, session, decide.person.id, decide.now);
@@ -184,6 +185,10 @@ void Api::decide_pushed(const CallPtr& call) {
         if (!request) return wrong;
         // The risk may have been raised since the message went out.
         if ((*request)->risk > core::RiskLevel::medium) return wrong;
+        // Whoever extends a request, or lets it be asked again, does not bring old messages back.
+        if (decide.now >= expires_at)
+            return service::Decided{
+                *request, Error{ErrorCode::expired, "this message is too old to decide with"}};
         service::DecideCall known = decide;
         known.person.name = (*person)->name;
         known.person.groups = (*person)->groups;

@@ -1,0 +1,120 @@
+// What people sign in with, and what is left of it afterwards.
+
+#include "api/http/test_api.h"
+#include "base/sha256.h"
+#include "service/push/p256.h"
+#include "service/push/token.h"
+
+namespace holdpoint::api {
+namespace {
+
+using namespace test;
+using webpush::KeyPair;
+
+class PeopleTest : public ApiTest {
+  protected:
+    PeopleTest() {
+        on_loop([this] {
+            api_->set_push({KeyPair::generate().public_point(), "key"});
+            return true;
+        });
+    }
+    /// A browser in which this person has just signed in: the headers of its calls.
+    Headers sign_in(const std::string& name) {
+        const std::string url =
+            text_at(post(admin_, "/v1/links", R"({"name":")" + name + R"("})"), "url");
+        TestClient browser(port_);
+        const ClientResponse session = browser.request(
+            "POST", "/v1/session", R"({"link":")" + url.substr(url.find('#') + 1) + R"("})",
+            {{"Content-Type", "application/json"}});
+        EXPECT_EQ(session.status, 201) << session.body;
+        const std::string set_cookie(session.header("Set-Cookie"));
+        return {{"Cookie", set_cookie.substr(0, set_cookie.find(';'))},
+                {"X-Holdpoint-CSRF", text_at(session, "csrf")},
+                {"Content-Type", "application/json"}};
+    }
+    ClientResponse send(const Headers& who, std::string_view method, std::string_view target,
+                        std::string_view body = {}) {
+        return TestClient(port_).request(method, target, body, who);
+    }
+    ClientResponse sign_in_as(const std::string& name, const std::string& password) {
+        return send({{"Content-Type", "application/json"}}, "POST", "/v1/session",
+                    R"({"name":")" + name + R"(","password":")" + password + R"("})");
+    }
+    /// The token of a message to this person about this request, as the server seals it.
+    std::string token(const std::string& name, const std::string& id, Timestamp expires_at) {
+        const std::string session =
+            std::string(parsed(get(admin_, "/v1/sessions?user=" + name).body)
+                            .at("sessions")
+                            .at(0)
+                            .at("id")
+                            .as_string());
+        const std::string person = text_at(get(name == "ann" ? ann_ : ben_, "/v1/me"), "id");
+        return webpush::seal(
+            {*PrincipalId::parse(person), *SessionId::parse(session), *RequestId::parse(id),
+             text_at(get(agent_, "/v1/requests/" + id), "digest"), expires_at},
+            "key");
+    }
+    ClientResponse press(const std::string& token) {
+        return send({{"Content-Type", "application/json"}}, "POST", "/v1/push/decision",
+                    R"({"token":")" + token + R"(","decision":"approve"})");
+    }
+    std::string state_of(const std::string& id) {
+        return text_at(get(agent_, "/v1/requests/" + id), "state");
+    }
+};
+
+const std::string subscription =
+    R"({"subscription":{"endpoint":"https://push.example.com/1","keys":{"p256dh":")"
+    "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+    R"(","auth":"BTBZMqHH6r4Tts7J_aSIgg"}}})";
+
+TEST_F(PeopleTest, X1_a_key_subscribes_to_no_messages) {
+    for (const std::string& key : {ann_, admin_, auditor_})
+        EXPECT_EQ(post(key, "/v1/push/subscriptions", subscription).status, 403);
+    EXPECT_EQ(send(sign_in("ann"), "POST", "/v1/push/subscriptions", subscription).status, 201);
+}
+
+TEST_F(PeopleTest, X1_a_message_decides_while_the_session_lives_that_asked_for_it) {
+    const Headers ann = sign_in("ann");
+    const std::string first = propose(), second = propose(), third = propose();
+    const Timestamp later = start + 10 * minute;
+    const std::string early = token("ann", first, later), late = token("ann", second, later);
+    EXPECT_EQ(press(early).status, 200);
+    EXPECT_EQ(send(ann, "DELETE", "/v1/session").status, 200);
+    EXPECT_EQ(press(late).status, 403);
+    EXPECT_EQ(state_of(second), "pending");
+
+    sign_in("ann");
+    const std::string lost = token("ann", third, later);
+    EXPECT_EQ(post(admin_, "/v1/users/ann/password", R"({"password":"a new password"})").status,
+              200);
+    EXPECT_EQ(press(lost).status, 403);
+    EXPECT_EQ(state_of(third), "pending");
+}
+
+TEST_F(PeopleTest, X1_a_message_does_not_decide_for_somebody_elses_session) {
+    sign_in("ben");
+    const std::string id = propose();
+    const std::string ben = token("ben", id, start + 10 * minute);
+    webpush::Token mixed = *webpush::unseal(ben, "key");
+    mixed.person = *PrincipalId::parse(text_at(get(ann_, "/v1/me"), "id"));
+    EXPECT_EQ(press(webpush::seal(mixed, "key")).status, 403);
+    EXPECT_EQ(state_of(id), "pending");
+}
+
+TEST_F(PeopleTest, D8_an_old_message_does_not_decide_what_was_extended) {
+    sign_in("ann");
+    const std::string id = propose();
+    const std::string old = token("ann", id, start + 5 * minute);
+    ASSERT_EQ(post(ben_, "/v1/requests/" + id + "/extend", R"({"seconds":3600})").status, 200);
+    clock_.advance(5 * minute);
+    const ClientResponse late = press(old);
+    EXPECT_EQ(late.status, 410) << late.body;
+    EXPECT_EQ(code_of(late), "expired");
+    EXPECT_EQ(state_of(id), "pending");
+    EXPECT_EQ(press(token("ann", id, start + 60 * minute)).status, 200) << "the new one does";
+}
+
+}  // namespace
+}  // namespace holdpoint::api
