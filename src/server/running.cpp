@@ -123,8 +123,14 @@ Result<Started> Running::start() {
             boost::asio::post(io_, [both] { both->second(); });
         });
     };
-    const Result<PushSecrets> secrets = load_push_secrets();
-    if (!secrets) return secrets.error();
+    const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
+                          config_.channels.end();
+    std::optional<PushSecrets> secrets;
+    if (has_push) {
+        Result<PushSecrets> loaded = load_push_secrets();
+        if (!loaded) return loaded.error();
+        secrets = std::move(*loaded);
+    }
 
     // From here on calls come in whenever the loop runs: nothing may ask the store before all that
     // a call or a commit reaches is there.
@@ -151,10 +157,7 @@ Result<Started> Running::start() {
     std::vector<std::unique_ptr<notify::Channel>> channels;
     for (const std::string& channel : config_.channels)
         if (channel == "log") channels.push_back(std::make_unique<notify::LogChannel>());
-    std::unique_ptr<notify::Channel> push = make_push(*secrets, started);
-    const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
-                          config_.channels.end();
-    if (has_push) channels.push_back(std::move(push));
+    if (secrets) channels.push_back(make_push(*secrets, started));
     outbox_ = std::make_unique<notify::OutboxWorker>(*store_, *clock_, std::move(channels));
     if (Result<void> ok = make_first_admin(started); !ok) return ok.error();
 

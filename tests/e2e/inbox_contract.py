@@ -115,6 +115,9 @@ def play_push(test):
     try:
         with Server("--push-to-loopback") as server:
             play_push_on(test, server, Browser(service))
+        with Server("--notify", "log") as server:
+            person, call = server.person_with_session("pia"), {"subscription": Browser(service).subscription()}
+            every(test, [(person, "GET", "/v1/push/key", None, 422), (person, "POST", "/v1/push/subscriptions", call, 422)])
     finally:
         service.close()
 

@@ -101,6 +101,7 @@ class Api {
     void set_policy_source(PolicySource source) { policy_source_ = std::move(source); }
 
     /// What push needs: the server's public key, and the key that seals the tokens in its messages.
+    /// Without it nobody can subscribe.
     struct Push {
         std::string public_key;  ///< 65 bytes
         std::string token_key;
@@ -239,6 +240,8 @@ class Api {
                               std::move_only_function<void(Result<service::Authenticated>)> done);
     /// Answers itself and returns false unless a person sits there who signed in a moment ago.
     bool has_signed_in_lately(const CallPtr& call);
+    /// Answers itself and returns false where nobody is told by push.
+    bool has_push(const CallPtr& call);
     /// Tells people's streams who looks at a request now.
     void announce_presence(const RequestId& id);
     std::string viewers_json(const RequestId& id);

@@ -75,6 +75,21 @@ TEST_F(PeopleTest, X1_a_key_subscribes_to_no_messages) {
     EXPECT_EQ(send(sign_in("ann"), "POST", "/v1/push/subscriptions", subscription).status, 201);
 }
 
+TEST_F(PeopleTest, H8_without_push_there_is_no_key_and_nobody_subscribes) {
+    const Headers ann = sign_in("ann");
+    EXPECT_EQ(send(ann, "GET", "/v1/push/key").status, 200);
+    on_loop([this] {
+        api_->set_push({});
+        return true;
+    });
+    EXPECT_EQ(send(ann, "GET", "/v1/push/key").status, 422);
+    const ClientResponse refused = send(ann, "POST", "/v1/push/subscriptions", subscription);
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_NE(refused.body.find("--notify push"), std::string::npos) << refused.body;
+    sign_in("ann");
+    EXPECT_EQ(press(token("ann", propose(), start + 10 * minute)).status, 403);
+}
+
 TEST_F(PeopleTest, X1_a_message_decides_while_the_session_lives_that_asked_for_it) {
     const Headers ann = sign_in("ann");
     const std::string first = propose(), second = propose(), third = propose();

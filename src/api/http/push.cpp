@@ -78,8 +78,16 @@ Result<PushSubscription> read_subscription(const json::value& body, bool may_be_
 
 }  // namespace
 
+bool Api::has_push(const CallPtr& call) {
+    const bool is_on = !push_.public_key.empty();
+    if (!is_on)
+        respond_error(call, {ErrorCode::refused,
+                             "this server tells nobody by push; start it with `--notify push`"});
+    return is_on;
+}
+
 void Api::push_key(const CallPtr& call) {
-    if (!has_no_query(call)) return;
+    if (!has_no_query(call) || !has_push(call)) return;
     respond_json(call, "{\"key\":\"" + base64url_of(push_.public_key) + "\"}");
 }
 
@@ -104,6 +112,7 @@ void Api::add_push(const CallPtr& call) {
     if (!call->caller.is_cookie)
         return respond_error(call, {ErrorCode::permission_denied,
                                     "sign in with the browser that is to be told; a key cannot"});
+    if (!has_push(call)) return;
     Result<PushSubscription> subscription = read_subscription(*body, options_.may_push_to_loopback);
     if (!subscription) return respond_error(call, subscription.error());
     subscription->id = PushSubscriptionId::fresh(call->now);
