@@ -239,7 +239,8 @@ class Api {
     void sign_in_with_passkey(const json::value& assertion, store::Session session, Timestamp now,
                               std::move_only_function<void(Result<service::Authenticated>)> done);
     /// Answers itself and returns false unless a person sits there who signed in a moment ago.
-    bool has_signed_in_lately(const CallPtr& call);
+    /// `what` is done then: `a passkey is added`.
+    bool has_signed_in_lately(const CallPtr& call, std::string_view what);
     /// Answers itself and returns false where nobody is told by push.
     bool has_push(const CallPtr& call);
     /// Tells people's streams who looks at a request now.

@@ -245,6 +245,11 @@ void Api::set_password(const CallPtr& call) {
 
     auto on_user = [this, call, name, password, current, must_prove](Result<Principal> user) {
         if (!user) return respond_error(call, user.error());
+        // Nobody can prove a password that is not there yet; a first one is a new way in, and a key
+        // that was stolen must not become one that outlives it.
+        if (must_prove && user->password_hash.empty() &&
+            !has_signed_in_lately(call, "a first password is set"))
+            return;
         if (must_prove && !current && !user->password_hash.empty())
             return respond_error(call, {ErrorCode::invalid_argument, "is missing", "current"});
         struct Work {

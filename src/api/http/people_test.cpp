@@ -75,6 +75,20 @@ TEST_F(PeopleTest, X1_a_key_subscribes_to_no_messages) {
     EXPECT_EQ(send(sign_in("ann"), "POST", "/v1/push/subscriptions", subscription).status, 201);
 }
 
+TEST_F(PeopleTest, X1_a_key_does_not_become_a_password) {
+    const std::string path = "/v1/users/ann/password", body = R"({"password":"a way back in"})";
+    const ClientResponse keyed = post(ann_, path, body);
+    EXPECT_EQ(keyed.status, 403) << keyed.body;
+    EXPECT_EQ(post(ann_, path, R"({"password":"a way back in","current":""})").status, 403);
+    EXPECT_EQ(sign_in_as("ann", "a way back in").status, 401);
+    const Headers open_browser = sign_in("ann");
+    clock_.advance(16 * minute);
+    EXPECT_EQ(send(open_browser, "POST", path, body).status, 403) << "signed in long ago";
+    EXPECT_EQ(send(sign_in("ann"), "POST", path, body).status, 200);
+    EXPECT_EQ(sign_in_as("ann", "a way back in").status, 201);
+    EXPECT_EQ(post(admin_, "/v1/users/ben/password", body).status, 200) << "an admin gives one";
+}
+
 TEST_F(PeopleTest, H8_without_push_there_is_no_key_and_nobody_subscribes) {
     const Headers ann = sign_in("ann");
     EXPECT_EQ(send(ann, "GET", "/v1/push/key").status, 200);
