@@ -10,6 +10,8 @@
 
 #include "api/auth/authenticator.h"
 #include "api/auth/challenges.h"
+#include "api/auth/hash_queue.h"
+#include "api/auth/password_tries.h"
 #include "api/auth/secrets.h"
 #include "api/http/event_streams.h"
 #include "api/http/http.h"
@@ -32,9 +34,7 @@
 
 namespace holdpoint::api {
 
-/// Runs something slow elsewhere and its second part back on the network thread.
-using Offload =
-    std::function<void(std::move_only_function<void()> work, std::move_only_function<void()> then)>;
+using auth::Offload;
 
 struct ApiOptions {
     std::int64_t pending_max = 10'000;   ///< per agent
@@ -263,7 +263,8 @@ class Api {
     Timers timers_;
     LongPolls polls_;
     EventStreams streams_;
-    auth::RateLimit sign_ins_;
+    auth::PasswordTries password_tries_;
+    auth::HashQueue hashes_;
     auth::Challenges challenges_;
     Presence presence_;
     std::int64_t presence_at_ms_ = 0;  ///< when it was looked through last

@@ -89,6 +89,64 @@ TEST_F(PeopleTest, X1_a_key_does_not_become_a_password) {
     EXPECT_EQ(post(admin_, "/v1/users/ben/password", body).status, 200) << "an admin gives one";
 }
 
+TEST_F(PeopleTest, X4_guesses_that_come_together_are_counted_before_they_are_looked_at) {
+    set_pool_stuck(true);
+    std::vector<std::unique_ptr<TestClient>> guessers;
+    const auto guess = [&](int i) {
+        guessers.push_back(std::make_unique<TestClient>(port_));
+        const std::string body =
+            R"({"name":"nobody-)" + std::to_string(i) + R"(","password":"wrong"})";
+        guessers.back()->send(
+            "POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            "Content-Length: " +
+            std::to_string(body.size()) + "\r\n\r\n" + body);
+    };
+    for (int i = 0; i < 20; ++i) guess(i);
+    ASSERT_TRUE(eventually([this] { return stuck_.size() == 20; }));
+    const ClientResponse more = sign_in_as("one-more", "wrong");
+    EXPECT_EQ(more.status, 429) << "none of them is known to be wrong yet";
+    EXPECT_TRUE(more.has_header("Retry-After"));
+    set_pool_stuck(false);
+    for (auto& guesser : guessers) EXPECT_EQ(guesser->read_response().status, 401);
+}
+
+TEST_F(PeopleTest, X4_passwords_that_wait_to_be_hashed_are_bounded) {
+    set_pool_stuck(true);
+    std::vector<std::unique_ptr<TestClient>> callers;
+    for (int i = 0; i < auth::HashQueue::waiting_max; ++i) {
+        callers.push_back(std::make_unique<TestClient>(port_));
+        const std::string body =
+            R"({"name":"new-)" + std::to_string(i) + R"(","password":"long enough"})";
+        callers.back()->send("POST /v1/users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                             admin_ + "\r\nContent-Type: application/json\r\nContent-Length: " +
+                             std::to_string(body.size()) + "\r\n\r\n" + body);
+    }
+    ASSERT_TRUE(eventually([this] { return stuck_.size() == auth::HashQueue::waiting_max; }));
+    for (const ClientResponse& refused :
+         {sign_in_as("ann", "whatever it is"),
+          post(admin_, "/v1/users", R"({"name":"late","password":"long enough"})"),
+          post(admin_, "/v1/users/ann/password", R"({"password":"long enough"})")}) {
+        EXPECT_EQ(refused.status, 503) << refused.body;
+        EXPECT_TRUE(refused.has_header("Retry-After"));
+    }
+    EXPECT_EQ(get(ann_, "/v1/me").status, 200) << "the rest goes on";
+    callers.resize(3);  // hashing for the others would only take time
+    on_loop([this] {
+        stuck_.erase(stuck_.begin() + 3, stuck_.end());
+        return true;
+    });
+    set_pool_stuck(false);
+    for (auto& caller : callers) EXPECT_EQ(caller->read_response().status, 201);
+}
+
+TEST_F(PeopleTest, X4_who_signs_in_often_is_not_locked_out) {
+    ASSERT_EQ(post(admin_, "/v1/users/ann/password", R"({"password":"the right one"})").status,
+              200);
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(sign_in_as("ann", "the right one").status, 201) << i;
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(sign_in_as("ann", "the wrong one").status, 401) << i;
+    EXPECT_EQ(sign_in_as("ann", "the right one").status, 429) << "guesses are what is counted";
+}
+
 TEST_F(PeopleTest, H8_without_push_there_is_no_key_and_nobody_subscribes) {
     const Headers ann = sign_in("ann");
     EXPECT_EQ(send(ann, "GET", "/v1/push/key").status, 200);
