@@ -149,6 +149,7 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     authenticator_.authenticate(call->request, [this, route, call](Result<auth::Caller> caller) {
         if (!caller) return call->exchange->respond(wire::to_response(caller.error()));
         call->caller = std::move(*caller);
+        call->exchange->trust();
         admit(*route, call);
     });
 }
