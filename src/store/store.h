@@ -277,7 +277,11 @@ class Transaction {
     virtual Result<std::vector<std::shared_ptr<const core::Request>>> similar(
         const core::Request& request, int looks_max, int limit) = 0;
 
-    virtual Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) = 0;
+    /// Due rows that are wanted, the earliest first. The others are passed over and stay due: what
+    /// somebody cannot take now does not keep what stands behind it.
+    using IsWanted = std::function<bool(const OutboxRow&)>;
+    virtual Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit,
+                                                      const IsWanted& is_wanted) = 0;
     virtual Result<void> outbox_sent(std::int64_t id) = 0;
     virtual Result<void> outbox_retry(std::int64_t id, Timestamp due_at) = 0;
     /// Puts one row for each target in the place of this one, so that each is sent and tried again

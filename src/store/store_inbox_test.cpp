@@ -142,7 +142,9 @@ TEST_P(StoreContract, AMessageForManyBecomesOneForEach) {
     open(std::move(wanted));
     create(request());
     const auto rows = [&] {
-        return get([](Transaction& tx) { return tx.outbox_due(start + 1000, 10); });
+        return get([](Transaction& tx) {
+            return tx.outbox_due(start + 1000, 10, [](const auto&) { return true; });
+        });
     };
     ASSERT_EQ(rows().size(), 1u);
     EXPECT_TRUE(rows()[0].target.empty());

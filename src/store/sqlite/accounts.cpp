@@ -414,17 +414,17 @@ Result<int> SqliteTransaction::drop_sessions_before(Timestamp now) {
 
 // ---- outbox
 
-Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int limit) {
+Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int limit,
+                                                             const IsWanted& is_wanted) {
     std::vector<OutboxRow> due;
     Using row(
         database_.cached("SELECT o.id, o.channel, o.about, h.id, o.due_at, o.attempts, o.target"
                          " FROM outbox o"
                          " INDEXED BY outbox_due CROSS JOIN request h ON h.row=o.request"
-                         " WHERE o.due_at<=?1 ORDER BY o.due_at, o.id LIMIT ?2"));
+                         " WHERE o.due_at<=?1 ORDER BY o.due_at, o.id"));
     row->bind(1, now);
-    row->bind(2, std::int64_t{limit});
-    while (row->step()) {
-        OutboxRow& item = due.emplace_back();
+    while (static_cast<int>(due.size()) < limit && row->step()) {
+        OutboxRow item;
         item.id = row->number(0);
         item.channel = row->text(1);
         const std::int64_t about = row->number(2);
@@ -435,6 +435,7 @@ Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int 
         item.due_at = {row->number(4)};
         item.attempts = static_cast<int>(row->number(5));
         item.target = row->blob(6);
+        if (is_wanted(item)) due.push_back(std::move(item));
     }
     return or_failed(std::move(due));
 }

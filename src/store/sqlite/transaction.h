@@ -117,7 +117,8 @@ class SqliteTransaction final : public Transaction {
                                                                       int looks_max,
                                                                       int limit) override;
 
-    Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) override;
+    Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit,
+                                              const IsWanted& is_wanted) override;
     Result<void> outbox_sent(std::int64_t id) override;
     Result<void> outbox_retry(std::int64_t id, Timestamp due_at) override;
     Result<void> outbox_split(std::int64_t id, const std::vector<std::string>& targets) override;
