@@ -96,7 +96,7 @@ const press = (tag, action) =>
 test('H8 a message of the server has buttons; Approve decides with its token alone, and only once', async () => {
   await page.context().grantPermissions(['notifications'], { origin: server.page_url })
   const service = await new PushService().start()
-  await ann.post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
+  await (await server.signedIn('ann')).post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
   const told = (request, about) => eventually(`${about} is told`, () => service.messages.find(({ holdpoint }) => holdpoint.id === request.id && holdpoint.about === about))
   await page.goto(`${server.page_url}/settings`)
   await page.getByText('through 127.0.0.1').waitFor()
