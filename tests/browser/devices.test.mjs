@@ -1,9 +1,11 @@
 // Where a person is signed in, with what, and where they are told.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, NamedServer, open, show } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, NamedServer, open, show, useWholeBrowser } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 import { deliver, PushService, shownMessages } from './push_service.mjs'
+
+useWholeBrowser()
 
 const server = await new NamedServer(['--push-to-loopback']).start()
 
@@ -96,7 +98,7 @@ const press = (tag, action) =>
 test('H8 a message of the server has buttons; Approve decides with its token alone, and only once', async () => {
   await page.context().grantPermissions(['notifications'], { origin: server.page_url })
   const service = await new PushService().start()
-  await ann.post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
+  await (await server.signedIn('ann')).post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
   const told = (request, about) => eventually(`${about} is told`, () => service.messages.find(({ holdpoint }) => holdpoint.id === request.id && holdpoint.about === about))
   await page.goto(`${server.page_url}/settings`)
   await page.getByText('through 127.0.0.1').waitFor()
@@ -127,16 +129,15 @@ test('H8 a message of the server has buttons; Approve decides with its token alo
 })
 
 test('H8 where the server sends no messages the settings say so, and offer none', async () => {
-  const error = { error: { code: 'not_found', message: 'push is switched off on this server' } }
-  await page.route('**/v1/push/key', (route) => route.fulfill({ status: 404, contentType: 'application/json', body: JSON.stringify(error) }))
-  await page.goto(`${server.page_url}/settings`)
-  await page.getByText('Notifications are switched off on this server.').waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Tell me in this browser' }).count(), 0)
-  await check(page, 'no messages')
-  await page.unroute('**/v1/push/key')
-  await page.goto(`${server.page_url}/settings`)
-  await page.getByText('A message when something waits for you').waitFor()
-  await eventually('they are offered', async () => (await page.getByText('Notifications are switched off').count()) === 0)
+  const quiet = await new NamedServer(['--notify', 'log']).start()
+  const window = await open(quiet, 'admin')
+  await window.goto(`${quiet.page_url}/settings`)
+  await window.getByText('Notifications are switched off on this server.').waitFor()
+  assert.equal(await window.getByRole('button', { name: 'Tell me in this browser' }).count(), 0)
+  await check(window, 'no messages')
+  await assertClean(window)
+  await window.context().close()
+  await quiet.stop()
 })
 
 for (const [name, options] of variants) {

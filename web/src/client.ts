@@ -124,7 +124,7 @@ export const client = {
     send<Partial<PushKey>>('/v1/push/key').then(
       (answer) => answer.key ?? null,
       (error: unknown) => {
-        if (error instanceof ServerError && error.status !== 401 && error.status !== 429) return null
+        if (error instanceof ServerError && error.status === 422) return null
         throw error
       },
     ),

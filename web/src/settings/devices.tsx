@@ -112,6 +112,7 @@ export function Sessions() {
 }
 
 export function PushSettings() {
+  const me = useMe()
   const { data, error, is_loading, renew } = useLoad('push', client.pushSubscriptions)
   const key = useLoad('push key', client.pushKey, { fresh_ms: 60_000 })
   const { is_busy, attempt } = useAttempt()
@@ -139,7 +140,7 @@ export function PushSettings() {
       ) : is_denied ? (
         <p className="m-0 text-[0.875rem] text-high">Notifications for this page are blocked in the browser’s settings.</p>
       ) : !key.data || data?.some((one) => one.id === pushHere()) ? null : (
-        <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => startPush().then(renew), 'This browser will be told.')}>
+        <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => startPush(me.name).then(renew), 'This browser will be told.')}>
           {is_busy ? <Spinner /> : 'Tell me in this browser'}
         </button>
       )}
