@@ -4,7 +4,7 @@ import { client } from '../client'
 import { ServerError, sentence } from '../errors'
 import { missingVotes } from '../model/authority'
 import { formatAgo } from '../model/time'
-import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
+import { decisionWord, didTo, outcomeWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
 import { accept, setDeciding, useInbox } from './inbox'
 import { tell } from './notices'
@@ -13,7 +13,7 @@ import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
 /** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
 export function whoDecided(request: Request): string {
   const { decision, outcome } = request
-  if (decision) return `${decision.by} ${decisionWord[decision.kind]} this ${formatAgo(decision.at)}`
+  if (decision) return `${decision.by} ${didTo(decision.kind, 'this')} ${formatAgo(decision.at)}`
   return outcome ? `${outcomeWord[outcome]} ${formatAgo(request.settled_at ?? request.created_at)}` : 'still waiting'
 }
 
