@@ -30,7 +30,7 @@ enum class Why {
     rejected,     ///< a person said no
     denied,       ///< policy said no
     deferred,     ///< a person wants it done another way
-    aborted,      ///< a person stopped the whole run
+    aborted,      ///< the whole run was stopped, by a person or because nobody answered
     expired,      ///< nobody answered in time
     skipped,      ///< nobody answered in time, and the run should go on without it
     cancelled,    ///< it was withdrawn

@@ -107,7 +107,9 @@ NotRun not_run(const Error& error) {
 }
 
 NotRun not_run(const Request& request) {
-    const Why why = request.outcome ? why_of(*request.outcome) : Why::broken;
+    Why why = request.outcome ? why_of(*request.outcome) : Why::broken;
+    // Where silence stops the whole run, it stops it as a person would.
+    if (why == Why::expired && request.timed_out == TimeoutAction::abort) why = Why::aborted;
     std::string message = request.message_for_agent;
     if (message.empty()) message = fmt::format("It was not run: {}.", to_string(why));
     return {why, std::move(message), request, {}};

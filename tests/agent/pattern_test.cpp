@@ -187,6 +187,25 @@ TEST(HumanInTheLoop, D6_an_abort_within_a_batch_of_five_runs_none_of_the_rest) {
     EXPECT_TRUE(shop.done.empty());
 }
 
+TEST(HumanInTheLoop, T5_silence_that_aborts_stops_the_run_and_what_was_approved_beside_it) {
+    People people({approve()});  // the second is never answered
+    Shop shop;
+    EmbeddedOptions options = refunds_held(people);
+    options.gates.front().timeout = std::chrono::seconds(1);
+    options.gates.front().on_timeout = TimeoutAction::abort;
+    HumanInTheLoop loop(opened(options));
+    const RunResult result =
+        loop.execute(shop.agent(R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}},
+                                 {"tool": "refund", "arguments": {"order": "2"}}]},
+                       {"say": "done"}])"),
+                     "Refund both");
+    EXPECT_TRUE(result.is_aborted);
+    EXPECT_TRUE(shop.done.empty()) << shop.done.front();
+    ASSERT_EQ(result.steps.size(), 2U);
+    EXPECT_EQ(result.steps[1].why, Why::aborted);
+    EXPECT_EQ(result.requests.back().timed_out, TimeoutAction::abort);
+}
+
 TEST(HumanInTheLoop, X5_with_nobody_there_the_agent_goes_on_with_what_needs_nobody) {
     People people;
     people.leave();
