@@ -25,7 +25,8 @@ namespace agent {
 class Client;
 }
 
-/// Why an action was not run.
+/// Why there is no value: the action was not run, or it ran (already_ran, failed) or may have run
+/// (interrupted) and has none to give. Only what was not run may simply be tried again.
 enum class Why {
     rejected,     ///< a person said no
     denied,       ///< policy said no
@@ -40,6 +41,7 @@ enum class Why {
     broken,       ///< an answer came that cannot be trusted: not understood, or of another action
     already_ran,  ///< it ran before this process was restarted; `result` is what it gave
     interrupted,  ///< it was started before a restart, and nobody knows how far it came
+    failed,       ///< it was released and did run, and ended with an error: what it did is done
 };
 std::string_view to_string(Why why);
 
@@ -47,7 +49,7 @@ struct NotRun {
     Why why = Why::broken;
     std::string message = {};  ///< a sentence for the model and for people
     std::optional<Request> request = {};
-    Json result = {};  ///< of already_ran
+    Json result = {};  ///< of already_ran, and `{"error": …}` of failed
 };
 
 /// The value, or why there is none: what did not get a release did not run.
@@ -132,7 +134,8 @@ class Holdpoint {
                            const std::function<Spent()>& spent = {});
 
     /// Wraps a callable so that every call asks first. `tool` is the name that policy and people
-    /// know it by. The callable takes the arguments as Json …
+    /// know it by. A callable that gives an Error comes back as Why::failed: it ran, so do not call
+    /// it again as if it had not. The callable takes the arguments as Json …
     template <class F>
         requires std::invocable<F&, const Json&>
     auto gate(std::string tool, F callable);
@@ -178,26 +181,38 @@ class Holdpoint {
 
 namespace detail {
 
-/// Runs a callable through `holdpoint`, keeping its value as it is.
+/// How run() tells of work that gave an Error.
+inline bool is_failure(const Json& result) {
+    return result.size() == 1 && result["error"].is_text();
+}
+
+/// Runs a callable through `holdpoint`, keeping its value as it is. What did its work and then gave
+/// an Error has failed; where its arguments did not even fit it, it never began.
 template <class T, class Call>
 Run<T> run_gated(Holdpoint holdpoint, Action action, const Wait& wait, const Call& call) {
     std::optional<T> value;
+    bool has_begun = false;
     Run<Json> ran = holdpoint.run(
         action,
         [&](const Json& arguments) -> Result<Json> {
-            Result<T> given = call(arguments);
+            Result<T> given = call(arguments, has_begun);
             if (!given) return given.error();
             value.emplace(std::move(*given));
             return result_json(*value);
         },
         wait);
     if (!ran && ran.error().why == Why::already_ran) {
-        std::optional<T> kept = result_from<T>(ran.error().result);
+        const Json& result = ran.error().result;
+        if (is_failure(result))
+            return std::unexpected(
+                NotRun{Why::failed, result["error"].text_or(""), ran.error().request, result});
+        std::optional<T> kept = result_from<T>(result);
         if (kept) return std::move(*kept);
     }
     if (!ran) return std::unexpected(ran.error());
     if (!value)
-        return std::unexpected(NotRun{Why::broken, (*ran)["error"].text_or("it failed"), {}, *ran});
+        return std::unexpected(NotRun{
+            has_begun ? Why::failed : Why::broken, (*ran)["error"].text_or("it failed"), {}, *ran});
     return std::move(*value);
 }
 
@@ -210,9 +225,11 @@ auto Holdpoint::gate(std::string tool, F callable) {
                const Json& arguments, const Wait& wait = {}) mutable {
         using T = detail::Returned<std::invoke_result_t<F&, const Json&>>;
         Action action{.tool = tool, .arguments = arguments};
-        return detail::run_gated<T>(self, std::move(action), wait, [&](const Json& released) {
-            return detail::call_returning<T>(callable, released);
-        });
+        return detail::run_gated<T>(self, std::move(action), wait,
+                                    [&](const Json& released, bool& has_begun) {
+                                        has_begun = true;
+                                        return detail::call_returning<T>(callable, released);
+                                    });
     };
 }
 
@@ -224,9 +241,10 @@ auto Holdpoint::gate(std::string tool, std::vector<std::string> names, F callabl
         using T = detail::Returned<detail::AppliedResult<F, Parameters>>;
         Action action{.tool = tool,
                       .arguments = detail::named<Parameters>(names, std::forward<Given>(given)...)};
-        return detail::run_gated<T>(self, std::move(action), {}, [&](const Json& released) {
-            return detail::apply_named<T, Parameters>(callable, names, released);
-        });
+        return detail::run_gated<T>(
+            self, std::move(action), {}, [&](const Json& released, bool& has_begun) {
+                return detail::apply_named<T, Parameters>(callable, names, released, has_begun);
+            });
     };
 }
 

@@ -32,6 +32,8 @@ std::string_view to_string(Why why) {
             return "already_ran";
         case Why::interrupted:
             return "interrupted";
+        case Why::failed:
+            return "failed";
     }
     return "broken";
 }

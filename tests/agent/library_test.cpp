@@ -54,8 +54,24 @@ TEST(Gate, AModificationThatDoesNotFitTheCallableRunsNothing) {
     People people({modify(Json::object({{"order", "A-1"}, {"amount", "much"}}))});
     Holdpoint holdpoint = opened(people);
     const Got<double> paid = holdpoint.gate("refund", {"order", "amount"}, refund)("A-1", 40.0);
-    ASSERT_FALSE(paid);
+    EXPECT_EQ(why(paid), Why::broken);
     EXPECT_NE(paid.error().message.find("amount"), std::string::npos);
+}
+
+TEST(Gate, A1_what_did_its_work_and_then_gave_an_error_has_run) {
+    People people({approve(), approve()});
+    Holdpoint holdpoint = opened(people);
+    int moved = 0;
+    const auto pay = [&](const Json&) -> Result<int> {
+        moved += 40;
+        return Error{ErrorCode::unavailable, "the receipt was not printed"};
+    };
+    const Got<int> paid = holdpoint.gate("refund", pay)(Json::object());
+    EXPECT_EQ(why(paid), Why::failed);
+    EXPECT_NE(paid.error().message.find("receipt"), std::string::npos);
+    const auto named = [&](int amount) -> Result<int> { return pay(Json(amount)); };
+    EXPECT_EQ(why(holdpoint.gate("refund", {"amount"}, named)(40)), Why::failed);
+    EXPECT_EQ(moved, 80);
 }
 
 TEST(Gate, EachWayToSayNoHasItsOwnWord) {
