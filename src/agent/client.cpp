@@ -70,10 +70,15 @@ std::pair<Ran, std::exception_ptr> attempt(const Holdpoint::Work& work, const Js
 Json report_of(const Ran& ran, const Spent& spent) {
     Json report = Json::object({{"success", ran.is_success}});
     if (!ran.error.empty()) report = report.with("error", cut_utf8(ran.error, report_error_max));
-    if (!ran.result.is_null())
-        report = report.with("result", ran.result.dump().size() <= report_bytes_max
-                                           ? ran.result
-                                           : Json("the result is too long to be reported"));
+    if (!ran.result.is_null()) {
+        const std::string text = ran.result.dump();
+        Json result = ran.result;
+        if (text.size() > report_bytes_max)
+            result = "the result is too long to be reported";
+        else if (const Result<Json> again = Json::parse(text); !again)
+            result = "the result cannot be reported: " + again.error().message;
+        report = report.with("result", result);
+    }
     if (spent.cost) report = report.with("cost", *spent.cost);
     if (spent.tokens > 0) report = report.with("tokens", spent.tokens);
     return report;

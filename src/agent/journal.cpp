@@ -5,11 +5,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "agent/json_value.h"
 #include "base/sha256.h"
+#include "base/text.h"
 
 namespace holdpoint::agent {
 namespace {
@@ -17,6 +20,26 @@ namespace {
 Error failed(const std::string& path) {
     return {ErrorCode::unavailable,
             fmt::format("the journal `{}` cannot be used: {}", path, std::strerror(errno))};
+}
+
+/// Whether all texts are UTF-8. What is not would be written as something else, and people would
+/// decide about that.
+bool is_text_only(const json::value& value) {
+    if (const boost::json::string* text = value.if_string()) return is_utf8(*text);
+    if (const json::array* array = value.if_array())
+        return std::ranges::all_of(*array, is_text_only);
+    if (const json::object* object = value.if_object())
+        return std::ranges::all_of(*object, [](const auto& member) {
+            return is_utf8(member.key()) && is_text_only(member.value());
+        });
+    return true;
+}
+
+/// What open() could not read again must not be written: one such line would close the session.
+Result<void> readable(const Json& line) {
+    const Result<Json> again = Json::parse(line.dump());
+    if (!again) return again.error();
+    return {};
 }
 
 std::string read_all(int file) {
@@ -54,6 +77,7 @@ Result<void> Journal::open(const std::string& folder, const std::string& session
     if (whole != text.size() && ::ftruncate(file_, static_cast<off_t>(whole)) != 0)
         return failed(path);
     text.resize(whole);
+    size_ = static_cast<off_t>(whole);
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t line_end = text.find('\n', at);
         const Result<Json> line = Json::parse(std::string_view(text).substr(at, line_end - at));
@@ -79,11 +103,17 @@ void Journal::take(const Json& line) {
 Result<void> Journal::write(const Json& line, bool must_sync) {
     if (file_ < 0) return {};
     const std::string text = line.dump() + "\n";
-    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-        (must_sync && ::fdatasync(file_) != 0))
-        return Error{ErrorCode::unavailable,
-                     fmt::format("the journal cannot be written: {}", std::strerror(errno))};
-    return {};
+    errno = ENOSPC;  // what a short write means, which sets none
+    if (!is_torn_ &&
+        ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+        (!must_sync || ::fdatasync(file_) == 0)) {
+        size_ += static_cast<off_t>(text.size());
+        return {};
+    }
+    const std::string why = is_torn_ ? "it ends in half a line" : std::strerror(errno);
+    // Half a line would make one with the next, and be taken for damage.
+    is_torn_ = ::ftruncate(file_, size_) != 0;
+    return Error{ErrorCode::unavailable, fmt::format("the journal cannot be written: {}", why)};
 }
 
 std::optional<Journal::Proposed> Journal::find(const std::string& key) {
@@ -94,10 +124,18 @@ std::optional<Journal::Proposed> Journal::find(const std::string& key) {
 }
 
 Result<void> Journal::propose(const std::string& key, const Json& body) {
+    const Json line = Json::object({{"what", "propose"}, {"key", key}, {"body", body}});
+    const Result<void> ok = is_text_only(value_of(body))
+                                ? readable(line)
+                                : Error{ErrorCode::invalid_argument, "a text is not UTF-8"};
+    if (!ok)
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("what is proposed cannot be kept: {}", ok.error().message)};
     const std::lock_guard lock(mutex_);
     if (file_ < 0) return {};
+    if (Result<void> written = write(line, false); !written) return written;
     proposed_[key].body = body;
-    return write(Json::object({{"what", "propose"}, {"key", key}, {"body", body}}), false);
+    return {};
 }
 
 Result<void> Journal::accepted(const std::string& key, const std::vector<std::string>& ids) {
@@ -110,6 +148,7 @@ Result<void> Journal::accepted(const std::string& key, const std::vector<std::st
 
 Result<Journal::Standing> Journal::begin(const std::string& id) {
     const std::lock_guard lock(mutex_);
+    if (file_ < 0) return Standing{};
     Standing& standing = standing_[id];
     if (standing.progress != Progress::fresh) return standing;
     if (Result<void> ok = write(Json::object({{"what", "begin"}, {"id", id}}), true); !ok)
@@ -119,9 +158,15 @@ Result<Journal::Standing> Journal::begin(const std::string& id) {
 }
 
 Result<void> Journal::finish(const std::string& id, const Json& result) {
+    Json line = Json::object({{"what", "finish"}, {"id", id}, {"result", result}});
+    if (const Result<void> ok = readable(line); !ok)
+        line = line.with("result", fmt::format("it ran, but its result could not be kept: {}",
+                                               ok.error().message));
     const std::lock_guard lock(mutex_);
-    standing_[id] = {Progress::finished, result};
-    return write(Json::object({{"what", "finish"}, {"id", id}, {"result", result}}), true);
+    if (file_ < 0) return {};
+    // Only a later process asks for the result: it reads it from the file.
+    standing_[id] = {Progress::finished, {}};
+    return write(line, true);
 }
 
 }  // namespace holdpoint::agent

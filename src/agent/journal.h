@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,7 +18,7 @@ namespace holdpoint::agent {
 /// time. Any thread.
 class Journal {
   public:
-    Journal() = default;  ///< remembers in memory only
+    Journal() = default;  ///< remembers nothing until it is opened
     ~Journal();
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
@@ -30,6 +32,7 @@ class Journal {
         std::vector<std::string> ids;  ///< empty until the answer came
     };
     std::optional<Proposed> find(const std::string& key);
+    /// `invalid_argument` for what could not be read again: no UTF-8, too long, too deep.
     Result<void> propose(const std::string& key, const Json& body);
     Result<void> accepted(const std::string& key, const std::vector<std::string>& ids);
 
@@ -41,6 +44,7 @@ class Journal {
     /// Marks the request as begun, if it is fresh, and says what it was before. The mark is on disk
     /// when this returns.
     Result<Standing> begin(const std::string& id);
+    /// A result that could not be read again is kept as a sentence that says so.
     Result<void> finish(const std::string& id, const Json& result);
 
   private:
@@ -49,6 +53,8 @@ class Journal {
 
     std::mutex mutex_;
     int file_ = -1;
+    off_t size_ = 0;        // guarded by mutex_; of the whole lines
+    bool is_torn_ = false;  // guarded by mutex_; half a line could not be taken back
     std::map<std::string, Proposed> proposed_;  // guarded by mutex_
     std::map<std::string, Standing> standing_;  // guarded by mutex_
 };

@@ -1,7 +1,10 @@
 #include "agent/journal.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include <filesystem>
 #include <fstream>
@@ -72,6 +75,65 @@ TEST_F(JournalTest, X6_a_line_cut_off_by_a_crash_is_dropped_and_a_damaged_one_is
     append("nonsense\n");
     Journal journal;
     EXPECT_FALSE(journal.open(folder_, "s"));
+}
+
+Json nested(int depth) {
+    Json value = 1;
+    for (int i = 0; i < depth; ++i) value = Json::array({value});
+    return value;
+}
+
+TEST_F(JournalTest, X6_what_could_not_be_read_again_never_closes_the_session) {
+    const std::vector<Json> bad{Json(std::string(std::size_t{5} << 20, 'x')), nested(100),
+                                Json::object({{"\xfe", 1}, {"\xff", 2}})};
+    {
+        Journal journal;
+        ASSERT_TRUE(journal.open(folder_, "s"));
+        std::vector<Json> refused = bad;
+        refused.push_back(Json::object({{"\xc3", 1}}));
+        refused.emplace_back("\xff");
+        for (const Json& value : refused) {
+            const Result<void> proposed = journal.propose("k", Json::object({{"a", value}}));
+            ASSERT_FALSE(proposed);
+            EXPECT_EQ(proposed.error().code, ErrorCode::invalid_argument);
+        }
+        for (std::size_t i = 0; i < bad.size(); ++i) {
+            const std::string id = "req_" + std::to_string(i);
+            ASSERT_TRUE(journal.begin(id));
+            ASSERT_TRUE(journal.finish(id, bad[i]));
+        }
+    }
+    Journal journal;
+    ASSERT_TRUE(journal.open(folder_, "s"));
+    EXPECT_FALSE(journal.find("k"));
+    for (std::size_t i = 0; i < bad.size(); ++i) {
+        const Result<Journal::Standing> standing = journal.begin("req_" + std::to_string(i));
+        EXPECT_EQ(standing->progress, Journal::Progress::finished);
+        EXPECT_NE(standing->result.text_or("").find("could not be kept"), std::string::npos);
+    }
+}
+
+TEST_F(JournalTest, X6_a_full_disk_leaves_no_half_line_behind) {
+    {
+        Journal journal;
+        ASSERT_TRUE(journal.open(folder_, "s"));
+        ASSERT_TRUE(journal.finish("req_1", Json(1)));
+        // A limit on the size of files cuts a write off as a full disk does.
+        rlimit before{};
+        ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+        const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit small{200, before.rlim_max};
+        ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+        EXPECT_FALSE(journal.finish("req_2", Json(std::string(1000, 'x'))));
+        ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+        std::signal(SIGXFSZ, ignored);
+        EXPECT_TRUE(journal.finish("req_3", Json(3)));
+    }
+    Journal journal;
+    ASSERT_TRUE(journal.open(folder_, "s"));
+    EXPECT_EQ(journal.begin("req_1")->progress, Journal::Progress::finished);
+    EXPECT_EQ(journal.begin("req_2")->progress, Journal::Progress::fresh);
+    EXPECT_EQ(journal.begin("req_3")->progress, Journal::Progress::finished);
 }
 
 TEST_F(JournalTest, X6_a_folder_that_cannot_be_written_is_an_error) {

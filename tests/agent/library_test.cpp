@@ -130,6 +130,15 @@ TEST(Gate, AReleaseRunsOnceAndOnlyAsItWasGiven) {
     EXPECT_EQ(runs, 1);
 }
 
+TEST(Gate, X6_arguments_that_are_no_text_are_refused_with_a_reason) {
+    People people({approve()});
+    const Got<Release> release =
+        opened(people).request({.tool = "a", .arguments = Json::object({{"name", Json("\xff")}})});
+    EXPECT_EQ(why(release), Why::refused);
+    EXPECT_NE(release.error().message.find("UTF-8"), std::string::npos) << release.error().message;
+    EXPECT_TRUE(people.asked().empty());
+}
+
 TEST(Waiting, A1_a_stop_token_ends_the_wait_and_withdraws_the_request) {
     People people;
     Holdpoint holdpoint = opened(people);
