@@ -61,8 +61,22 @@ class Client {
     void withdraw(const std::string& id);
     void remember(const Request& request);
 
-    static Task<Result<Json>> propose(std::shared_ptr<Client> self, Json body, bool is_batch,
-                                      Executor executor);
+    /// One thing to be proposed, under the key by which a later process finds it again.
+    struct Proposal {
+        std::string key;
+        Json body;
+    };
+    std::optional<NotRun> prepare(const Action& action, std::vector<Proposal>& proposals);
+    /// The request of each, or why there is none; what was proposed before is found again.
+    static Task<std::vector<Run<Json>>> propose(std::shared_ptr<Client> self,
+                                                std::vector<Proposal> proposals, bool is_batch,
+                                                Executor executor);
+    static Task<Run<std::vector<Json>>> send(std::shared_ptr<Client> self, Journal::Proposed call,
+                                             Executor executor);
+    static Task<std::optional<Run<Json>>> recall(std::shared_ptr<Client> self, Journal::Known known,
+                                                 Executor executor);
+    static Task<Run<Request>> settle_one(std::shared_ptr<Client> self, std::vector<Proposal> one,
+                                         Wait wait, Executor executor);
     static Task<Run<Request>> wait_for(std::shared_ptr<Client> self, Request request, Wait wait,
                                        Executor executor);
 

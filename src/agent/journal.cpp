@@ -42,6 +42,12 @@ Result<void> readable(const Json& line) {
     return {};
 }
 
+std::vector<std::string> texts(const Json& array) {
+    std::vector<std::string> texts;
+    for (const Json& item : array.items()) texts.push_back(item.text_or(""));
+    return texts;
+}
+
 std::string read_all(int file) {
     std::string text;
     char buffer[65536];
@@ -92,10 +98,8 @@ Result<void> Journal::open(const std::string& folder, const std::string& session
 void Journal::take(const Json& line) {
     const std::string id = line["id"].text_or("");
     const std::string what = line["what"].text_or("");
-    if (what == "propose") proposed_[line["key"].text_or("")].body = line["body"];
-    if (what == "accepted")
-        for (const Json& one : line["ids"].items())
-            proposed_[line["key"].text_or("")].ids.push_back(one.text_or(""));
+    if (what == "propose") remember({line["key"].text_or(""), line["body"], texts(line["keys"])});
+    if (what == "accepted") calls_[line["key"].text_or("")].ids = texts(line["ids"]);
     if (what == "begin") standing_[id].progress = Progress::begun;
     if (what == "finish") standing_[id] = {Progress::finished, line["result"]};
 }
@@ -116,16 +120,26 @@ Result<void> Journal::write(const Json& line, bool must_sync) {
     return Error{ErrorCode::unavailable, fmt::format("the journal cannot be written: {}", why)};
 }
 
-std::optional<Journal::Proposed> Journal::find(const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = proposed_.find(key);
-    if (found == proposed_.end()) return std::nullopt;
-    return found->second;
+void Journal::remember(Proposed call) {
+    for (std::size_t at = 0; at < call.keys.size(); ++at) things_[call.keys[at]] = {call.key, at};
+    const std::string key = call.key;
+    calls_.insert_or_assign(key, std::move(call));
 }
 
-Result<void> Journal::propose(const std::string& key, const Json& body) {
-    const Json line = Json::object({{"what", "propose"}, {"key", key}, {"body", body}});
-    const Result<void> ok = is_text_only(value_of(body))
+std::optional<Journal::Known> Journal::find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = things_.find(key);
+    if (found == things_.end()) return std::nullopt;
+    const auto& [call, at] = found->second;
+    return Known{calls_.at(call), at};
+}
+
+Result<void> Journal::propose(const Proposed& call) {
+    const Json line = Json::object({{"what", "propose"},
+                                    {"key", call.key},
+                                    {"keys", Json::texts(call.keys)},
+                                    {"body", call.body}});
+    const Result<void> ok = is_text_only(value_of(call.body))
                                 ? readable(line)
                                 : Error{ErrorCode::invalid_argument, "a text is not UTF-8"};
     if (!ok)
@@ -134,16 +148,24 @@ Result<void> Journal::propose(const std::string& key, const Json& body) {
     const std::lock_guard lock(mutex_);
     if (file_ < 0) return {};
     if (Result<void> written = write(line, false); !written) return written;
-    proposed_[key].body = body;
+    remember(call);
     return {};
 }
 
-Result<void> Journal::accepted(const std::string& key, const std::vector<std::string>& ids) {
+Result<void> Journal::accepted(const std::string& call_key, const std::vector<std::string>& ids) {
     const std::lock_guard lock(mutex_);
     if (file_ < 0) return {};
-    proposed_[key].ids = ids;
-    return write(Json::object({{"what", "accepted"}, {"key", key}, {"ids", Json::texts(ids)}}),
+    // The body is only needed to ask again for an answer that did not come.
+    calls_[call_key].body = {};
+    calls_[call_key].ids = ids;
+    return write(Json::object({{"what", "accepted"}, {"key", call_key}, {"ids", Json::texts(ids)}}),
                  false);
+}
+
+Journal::Standing Journal::standing(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = standing_.find(id);
+    return found == standing_.end() ? Standing{} : found->second;
 }
 
 Result<Journal::Standing> Journal::begin(const std::string& id) {

@@ -32,9 +32,9 @@ TEST_F(JournalTest, S1_what_was_proposed_begun_and_finished_is_known_after_a_res
     {
         Journal journal;
         ASSERT_TRUE(journal.open(folder_, "s"));
-        ASSERT_TRUE(journal.propose("k1", Json::object({{"a", 1}})));
+        ASSERT_TRUE(journal.propose({"k1", Json::object({{"a", 1}}), {"k1"}}));
         ASSERT_TRUE(journal.accepted("k1", {"req_1"}));
-        ASSERT_TRUE(journal.propose("k2", Json::object()));
+        ASSERT_TRUE(journal.propose({"both", Json::object({{"b", 2}}), {"k2", "k3"}}));
         EXPECT_EQ(journal.begin("req_1")->progress, Journal::Progress::fresh);
         EXPECT_EQ(journal.begin("req_2")->progress, Journal::Progress::fresh);
         EXPECT_EQ(journal.begin("req_2")->progress, Journal::Progress::begun);
@@ -42,10 +42,12 @@ TEST_F(JournalTest, S1_what_was_proposed_begun_and_finished_is_known_after_a_res
     }
     Journal journal;
     ASSERT_TRUE(journal.open(folder_, "s"));
-    EXPECT_EQ(journal.find("k1")->ids, std::vector<std::string>{"req_1"});
-    EXPECT_EQ(journal.find("k1")->body.dump(), R"({"a":1})");
-    EXPECT_TRUE(journal.find("k2")->ids.empty());
-    EXPECT_FALSE(journal.find("k3"));
+    EXPECT_EQ(journal.find("k1")->call.ids, std::vector<std::string>{"req_1"});
+    EXPECT_EQ(journal.find("k3")->call.key, "both");
+    EXPECT_EQ(journal.find("k3")->call.body.dump(), R"({"b":2})");
+    EXPECT_EQ(journal.find("k3")->at, 1U);
+    EXPECT_TRUE(journal.find("k2")->call.ids.empty());
+    EXPECT_FALSE(journal.find("k4"));
     EXPECT_EQ(journal.begin("req_1")->progress, Journal::Progress::finished);
     EXPECT_EQ(journal.begin("req_1")->result.text(), "paid");
     // Begun and never finished: nobody knows how far it came.
@@ -93,7 +95,8 @@ TEST_F(JournalTest, X6_what_could_not_be_read_again_never_closes_the_session) {
         refused.push_back(Json::object({{"\xc3", 1}}));
         refused.emplace_back("\xff");
         for (const Json& value : refused) {
-            const Result<void> proposed = journal.propose("k", Json::object({{"a", value}}));
+            const Result<void> proposed =
+                journal.propose({"k", Json::object({{"a", value}}), {"k"}});
             ASSERT_FALSE(proposed);
             EXPECT_EQ(proposed.error().code, ErrorCode::invalid_argument);
         }

@@ -450,25 +450,45 @@ TEST(Policies, G9_a_gate_with_a_quorum_needs_two_people) {
     EXPECT_EQ(people.asked().size(), 2U);
 }
 
-TEST(Sessions, S1_a_named_session_finds_its_request_again_and_runs_it_once) {
-    Folder folder;
-    int runs = 0;
-    const auto start = [&](People& people) {
+/// A program that is started again and again in one named session.
+class Sessions : public testing::Test {
+  protected:
+    Holdpoint start(People& people) {
         EmbeddedOptions options;
-        options.data = folder.path;
+        options.data = folder_.path;
         options.human = people.interface();
         options.labels.session = "night shift";
         return opened(options);
-    };
-    const auto work = [&](const Json&) { return ++runs; };
-    const Json arguments = Json::object({{"order", "A-1"}});
+    }
+    /// Runs what was released.
+    std::vector<Got<Json>> batch(Holdpoint& holdpoint, const std::vector<Action>& actions) {
+        std::vector<Got<Json>> all;
+        for (const Got<Release>& release : holdpoint.propose_batch(actions))
+            all.push_back(
+                release ? holdpoint.run_released(
+                              *release, [this](const Json&) -> Result<Json> { return ++runs_; })
+                        : Got<Json>(std::unexpected(release.error())));
+        return all;
+    }
+    /// Stops at once, and leaves the request for a later process.
+    static Wait in_vain() {
+        return {.deadline = std::chrono::steady_clock::now() + 50ms, .must_keep_request = true};
+    }
+
+    Folder folder_;
+    int runs_ = 0;
+    const Action first_{.tool = "refund", .arguments = Json::object({{"order", "A-1"}})};
+    const Action second_{.tool = "refund", .arguments = Json::object({{"order", "A-2"}})};
+};
+
+TEST_F(Sessions, S1_a_named_session_finds_its_request_again_and_runs_it_once) {
+    const auto work = [this](const Json&) { return ++runs_; };
+    const Json& arguments = first_.arguments;
     std::string id;
     {
         People people;  // nobody answers, and the program ends
         Holdpoint holdpoint = start(people);
-        const Got<Release> release = holdpoint.request(
-            {.tool = "refund", .arguments = arguments},
-            {.deadline = std::chrono::steady_clock::now() + 50ms, .must_keep_request = true});
+        const Got<Release> release = holdpoint.request(first_, in_vain());
         ASSERT_EQ(why(release), Why::stopped);
         id = release.error().request->id;
     }
@@ -483,12 +503,73 @@ TEST(Sessions, S1_a_named_session_finds_its_request_again_and_runs_it_once) {
         People people({approve()});
         Holdpoint holdpoint = start(people);
         EXPECT_EQ(*holdpoint.gate("refund", work)(arguments), 1);  // what it gave then
-        EXPECT_EQ(runs, 1);
+        EXPECT_EQ(runs_, 1);
         EXPECT_TRUE(people.asked().empty());
         // The same again is a new request: it asks.
         EXPECT_EQ(*holdpoint.gate("refund", work)(arguments), 2);
         EXPECT_EQ(people.asked().size(), 1U);
     }
+}
+
+struct RefusesTheSecond : Advisor {
+    std::optional<std::string> refuses(const Action& action) override {
+        if (action.arguments["order"].text() == "A-2") return "It was rejected before.";
+        return std::nullopt;
+    }
+};
+
+TEST_F(Sessions, S1_a_batch_is_found_again_whatever_an_advisor_says_by_then) {
+    {
+        People people({approve(), reject("not that one")});
+        Holdpoint holdpoint = start(people);
+        EXPECT_TRUE(batch(holdpoint, {first_, second_})[0]);
+        EXPECT_EQ(runs_, 1);
+    }
+    People people({approve(), approve()});
+    Holdpoint holdpoint = start(people);
+    holdpoint.add(std::make_shared<RefusesTheSecond>());
+    const std::vector<Got<Json>> again = batch(holdpoint, {first_, second_});
+    EXPECT_EQ(why(again[0]), Why::already_ran);
+    EXPECT_EQ(why(again[1]), Why::rejected);
+    EXPECT_EQ(runs_, 1);
+    EXPECT_TRUE(people.asked().empty());
+}
+
+TEST_F(Sessions, S1_an_action_of_a_batch_is_found_again_in_other_company) {
+    {
+        People people({approve(), approve()});
+        Holdpoint holdpoint = start(people);
+        batch(holdpoint, {first_, second_});
+        EXPECT_EQ(runs_, 2);
+    }
+    People people({approve()});
+    Holdpoint holdpoint = start(people);
+    EXPECT_EQ(why(batch(holdpoint, {second_})[0]), Why::already_ran);
+    const Action third{.tool = "refund", .arguments = Json::object({{"order", "A-3"}})};
+    const std::vector<Got<Json>> mixed = batch(holdpoint, {third, first_});
+    EXPECT_TRUE(mixed[0]);
+    EXPECT_EQ(why(mixed[1]), Why::already_ran);
+    EXPECT_EQ(runs_, 3);
+    EXPECT_EQ(people.asked().size(), 1U);
+}
+
+TEST_F(Sessions, S1_what_the_store_has_forgotten_is_proposed_anew_unless_it_was_begun) {
+    {
+        People people({approve()});
+        Holdpoint holdpoint = start(people);
+        EXPECT_TRUE(batch(holdpoint, {first_})[0]);
+        EXPECT_EQ(why(holdpoint.request(second_, in_vain())), Why::stopped);
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path))
+        if (entry.is_regular_file()) std::filesystem::remove(entry.path());
+    People people({approve()});
+    Holdpoint holdpoint = start(people);
+    const std::vector<Got<Json>> again = batch(holdpoint, {first_, second_});
+    EXPECT_EQ(why(again[0]), Why::already_ran);
+    EXPECT_EQ(again[0].error().result.number(), 1);
+    ASSERT_TRUE(again[1]) << again[1].error().message;
+    EXPECT_EQ(runs_, 2);
+    EXPECT_EQ(people.asked().size(), 1U);
 }
 
 }  // namespace
