@@ -28,6 +28,7 @@ struct Step {
     std::string tool;
     Json arguments;  ///< those that ran, or that would have
     bool has_run = false;
+    bool is_replayed = false;     ///< it ran before a restart: `output` is what it gave then
     bool is_success = false;      ///< it ran and gave no error
     Json output = {};             ///< what the tool gave
     std::string message = {};     ///< what the model was told

@@ -95,7 +95,7 @@ Result<std::shared_ptr<Client>> Client::open(std::unique_ptr<Backend> backend, S
         client->labels_.session = random_name("s-");
     } else if (!setup.journal_folder.empty()) {
         const Result<void> opened =
-            client->journal_.open(setup.journal_folder, client->labels_.session);
+            client->journal_.open(setup.journal_folder, client->labels_.session, setup.server);
         if (!opened) return opened.error();
     }
     client->resume_on_ = std::move(setup.resume_on);

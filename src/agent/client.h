@@ -24,6 +24,7 @@ class Client {
         Labels labels;
         std::string journal_folder;  ///< empty: in memory only
         Executor resume_on;
+        std::string server = {};  ///< its address; empty: in this process
     };
     /// Gives the labels a random session where they have none; opens the journal of a named one.
     static Result<std::shared_ptr<Client>> open(std::unique_ptr<Backend> backend, Setup setup);

@@ -35,6 +35,18 @@ void refuse(Step& step, std::string message) {
     step.message = std::move(message);
 }
 
+void note_run(Step& step, const Json& output, bool is_replayed) {
+    step.has_run = true;
+    step.is_replayed = is_replayed;
+    step.output = output;
+    step.is_success = !output["error"].is_text();
+    step.message = words_of(output);
+    // A model that takes an old result for a new one believes that it did the thing twice.
+    if (is_replayed)
+        step.message =
+            "It ran before a restart and was not run again. Result from then: " + step.message;
+}
+
 double seconds_between(const std::string& from, const std::string& to) {
     const Result<Timestamp> begin = parse_timestamp(from), end = parse_timestamp(to);
     if (!begin || !end) return 0;
@@ -233,10 +245,7 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
         step.message = ran.error().message;
         return;
     }
-    step.has_run = true;
-    step.output = ran ? *ran : ran.error().result;
-    step.is_success = !step.output["error"].is_text();
-    step.message = words_of(step.output);
+    note_run(step, ran ? *ran : ran.error().result, !ran);
     if (release.is_modified)
         step.message = fmt::format("{}\nArguments that ran: {}\nResult: {}", release.message,
                                    release.arguments.dump(), step.message);
@@ -262,7 +271,9 @@ std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
         Step& step = steps[i];
         if (prepared[i].tool) {
             const Run<Release>& answer = answers[at++];
-            if (!answer) {
+            if (!answer && answer.error().why == Why::already_ran) {
+                note_run(step, answer.error().result, true);
+            } else if (!answer) {
                 step.why = answer.error().why;
                 step.message = answer.error().message;
                 if (answer.error().request) step.request_id = answer.error().request->id;

@@ -74,7 +74,8 @@ Task<Run<Json>> run_task(std::shared_ptr<Client> client, Action action, Holdpoin
 }  // namespace
 
 Result<Holdpoint> Holdpoint::connect(RemoteOptions options) {
-    Client::Setup setup{options.labels, state_folder(options), options.resume_on};
+    while (options.url.ends_with('/')) options.url.pop_back();
+    Client::Setup setup{options.labels, state_folder(options), options.resume_on, options.url};
     Result<std::unique_ptr<Backend>> backend = agent::make_remote_backend(options);
     if (!backend) return backend.error();
     Result<std::shared_ptr<Client>> client = Client::open(std::move(*backend), std::move(setup));

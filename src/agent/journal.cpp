@@ -64,12 +64,13 @@ Journal::~Journal() {
     if (file_ >= 0) ::close(file_);
 }
 
-Result<void> Journal::open(const std::string& folder, const std::string& session) {
+Result<void> Journal::open(const std::string& folder, const std::string& session,
+                           const std::string& server) {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     // Sessions are named by people and models: their names are no names of files.
     const std::string path =
-        fmt::format("{}/{}.journal", folder, hex(sha256(session)).substr(0, 32));
+        fmt::format("{}/{}.journal", folder, hex(sha256(session + "\n" + server)).substr(0, 32));
     const std::lock_guard lock(mutex_);
     file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file_ < 0) return failed(path);

@@ -24,9 +24,12 @@ class Journal {
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
-    /// Reads `folder`/<name of the session>.journal; makes it if there is none. `unavailable` where
-    /// it cannot be written or another process works in this session.
-    Result<void> open(const std::string& folder, const std::string& session);
+    /// Reads the session's file in `folder`; makes it if there is none. `server` is the address of
+    /// the server that the session is with, empty for the engine of this process: on another
+    /// server the same name is another session. `unavailable` where the file cannot be written or
+    /// another process works in this session.
+    Result<void> open(const std::string& folder, const std::string& session,
+                      const std::string& server = {});
 
     /// One call that proposes one thing or a batch. Each thing has a key of its own, so that it is
     /// found again in whatever company it is proposed the next time.

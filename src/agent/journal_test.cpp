@@ -55,10 +55,12 @@ TEST_F(JournalTest, S1_what_was_proposed_begun_and_finished_is_known_after_a_res
 }
 
 TEST_F(JournalTest, S1_one_process_works_in_a_session) {
-    Journal first, second, other;
+    Journal first, second, other, elsewhere;
     EXPECT_TRUE(first.open(folder_, "s"));
     EXPECT_FALSE(second.open(folder_, "s"));
     EXPECT_TRUE(other.open(folder_, "t"));
+    // The same name on another server is another session.
+    EXPECT_TRUE(elsewhere.open(folder_, "s", "https://holdpoint.example.org"));
 }
 
 TEST_F(JournalTest, X6_a_line_cut_off_by_a_crash_is_dropped_and_a_damaged_one_is_an_error) {

@@ -132,6 +132,7 @@ Json json_of(const RunResult& result) {
                                       {"tool", step.tool},
                                       {"arguments", step.arguments},
                                       {"ran", step.has_run},
+                                      {"replayed", step.is_replayed},
                                       {"output", step.output},
                                       {"why", step.why ? Json(to_string(*step.why)) : Json()},
                                       {"request", step.request_id}}));

@@ -91,9 +91,10 @@ class Running(AgentTest):
         process.wait()
         # Decided while nobody listens.
         self.person.decide(request)
-        for _ in range(2):
+        for is_replayed in (False, True):
             result, code = self.result(self.start(script, "--session", session))
             self.assertEqual((code, result["output"]), (0, "done"))
+            self.assertEqual((result["steps"][0]["ran"], result["steps"][0]["replayed"]), (True, is_replayed))
             self.assertEqual(result["steps"][0]["request"], request["id"])
         self.assertEqual((self.work / "log.txt").read_text(), "ran\n")
         self.assertEqual(len(self.person.list(session=session)), 1)
