@@ -46,6 +46,40 @@ NotRun interrupted(std::optional<Request> request) {
             {}};
 }
 
+bool is_over(const Wait& wait) {
+    return wait.stop.stop_requested() || (wait.deadline && *wait.deadline <= SteadyTime::now());
+}
+
+std::vector<std::string> ids_of(const Json& made) {
+    const Json requests = made["requests"];
+    std::vector<std::string> ids;
+    for (const Json& one : requests.is_array() ? requests.items() : std::vector<Json>{made})
+        ids.push_back(one["id"].text_or(""));
+    return ids;
+}
+
+/// A proposal that is under way, and whether anybody still waits for its answer.
+class Parcel {
+  public:
+    /// True when nobody wants it any more.
+    bool arrive(std::vector<std::string> ids) {
+        const std::lock_guard lock(mutex_);
+        ids_ = std::move(ids);
+        return is_abandoned_;
+    }
+    /// What has arrived already.
+    std::vector<std::string> abandon() {
+        const std::lock_guard lock(mutex_);
+        is_abandoned_ = true;
+        return ids_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::string> ids_;  // guarded by mutex_
+    bool is_abandoned_ = false;     // guarded by mutex_
+};
+
 /// What became of the work, and what it threw.
 std::pair<Ran, std::exception_ptr> attempt(const Holdpoint::Work& work, const Json& arguments) {
     Ran ran;
@@ -214,18 +248,20 @@ void Client::add(std::shared_ptr<Advisor> advisor) {
     advisors_.push_back(std::move(advisor));
 }
 
-void Client::withdraw(const std::string& id) {
+void Client::withdraw(Backend& backend, const std::shared_ptr<Withdrawals>& withdrawals,
+                      const std::string& id) {
     {
-        const std::lock_guard lock(withdrawals_->mutex);
-        ++withdrawals_->open;
+        const std::lock_guard lock(withdrawals->mutex);
+        ++withdrawals->open;
     }
-    backend_->cancel(id, "the agent stopped waiting",
-                     [withdrawals = withdrawals_](const Result<Json>&) {
-                         const std::lock_guard lock(withdrawals->mutex);
-                         --withdrawals->open;
-                         withdrawals->is_changed.notify_all();
-                     });
+    backend.cancel(id, "the agent stopped waiting", [withdrawals](const Result<Json>&) {
+        const std::lock_guard lock(withdrawals->mutex);
+        --withdrawals->open;
+        withdrawals->is_changed.notify_all();
+    });
 }
+
+void Client::withdraw(const std::string& id) { withdraw(*backend_, withdrawals_, id); }
 
 void Client::remember(const Request& request) {
     if (!request.release) return;
@@ -240,19 +276,35 @@ Result<Json> Client::ask(const std::function<void(Backend::Done)>& call) {
 }
 
 Task<Run<std::vector<Json>>> Client::send(std::shared_ptr<Client> self, Journal::Proposed call,
-                                          Executor executor) {
+                                          Wait wait, Executor executor) {
+    const auto parcel = std::make_shared<Parcel>();
     const bool is_batch = call.body["requests"].is_array();
-    Answer proposing(executor, {}, [&](Backend::Done done) {
-        self->backend_->propose(call.body, is_batch, call.key, std::move(done));
+    Answer proposing(executor, wait.stop, [&](Backend::Done done) {
+        // Without the client, which must not end on the backend's thread.
+        auto arrived = [parcel, backend = self->backend_.get(), withdrawals = self->withdrawals_,
+                        done = std::move(done)](Result<Json> answer) mutable {
+            if (answer && parcel->arrive(ids_of(*answer)))
+                for (const std::string& id : ids_of(*answer)) withdraw(*backend, withdrawals, id);
+            done(std::move(answer));
+        };
+        self->backend_->propose(call.body, is_batch, call.key, wait.deadline, std::move(arrived));
     });
     std::optional<Result<Json>> answer = co_await proposing;
-    if (!*answer) co_return std::unexpected(not_run(answer->error()));
+    if (!answer) {
+        // What was proposed all the same must not wait for a person in vain.
+        if (!wait.must_keep_request)
+            for (const std::string& id : parcel->abandon()) self->withdraw(id);
+        co_return std::unexpected(stopped());
+    }
+    if (!*answer) {
+        if (is_over(wait)) co_return std::unexpected(stopped());
+        co_return std::unexpected(not_run(answer->error()));
+    }
     std::vector<Json> made =
-        is_batch ? (**answer)["requests"].items() : std::vector<Json>{std::move(**answer)};
+        is_batch ? (**answer)["requests"].items() : std::vector<Json>{**answer};
     if (made.size() != call.keys.size())
         co_return std::unexpected(not_run(not_understood("a proposal")));
-    std::vector<std::string> ids;
-    for (const Json& one : made) ids.push_back(one["id"].text_or(""));
+    const std::vector<std::string> ids = ids_of(**answer);
     if (Result<void> ok = self->journal_.accepted(call.key, ids); !ok)
         co_return std::unexpected(not_run(ok.error()));
     co_return made;
@@ -261,19 +313,21 @@ Task<Run<std::vector<Json>>> Client::send(std::shared_ptr<Client> self, Journal:
 /// The request of something that was proposed before a restart; nothing where the server does not
 /// know it any more and it was never begun: then it may be proposed anew.
 Task<std::optional<Run<Json>>> Client::recall(std::shared_ptr<Client> self, Journal::Known known,
-                                              Executor executor) {
+                                              Wait wait, Executor executor) {
     using Recalled = std::optional<Run<Json>>;
     if (known.call.ids.empty()) {
         // The answer never came: the same key gives the same requests.
-        Task<Run<std::vector<Json>>> sending = send(self, known.call, executor);
+        Task<Run<std::vector<Json>>> sending = send(self, known.call, wait, executor);
         Run<std::vector<Json>> made = co_await sending;
         if (!made) co_return Recalled(std::unexpected(made.error()));
         co_return Recalled(std::move((*made)[known.at]));
     }
     const std::string id = known.call.ids.at(known.at);
-    Answer reading(executor, {},
-                   [&](Backend::Done done) { self->backend_->read(id, std::move(done)); });
+    Answer reading(executor, wait.stop, [&](Backend::Done done) {
+        self->backend_->wait(id, milliseconds(0), wait.deadline, std::move(done));
+    });
     std::optional<Result<Json>> read = co_await reading;
+    if (!read || (!*read && is_over(wait))) co_return Recalled(std::unexpected(stopped()));
     if (*read) co_return Recalled(std::move(**read));
     if (read->error().code != ErrorCode::not_found)
         co_return Recalled(std::unexpected(not_run(read->error())));
@@ -286,7 +340,7 @@ Task<std::optional<Run<Json>>> Client::recall(std::shared_ptr<Client> self, Jour
 
 Task<std::vector<Run<Json>>> Client::propose(std::shared_ptr<Client> self,
                                              std::vector<Proposal> proposals, bool is_batch,
-                                             Executor executor) {
+                                             Wait wait, Executor executor) {
     std::vector<Run<Json>> made(proposals.size(), std::unexpected(NotRun{}));
     std::vector<std::size_t> fresh;
     Journal::Proposed call;
@@ -296,7 +350,7 @@ Task<std::vector<Run<Json>>> Client::propose(std::shared_ptr<Client> self,
         const Proposal& proposal = proposals[i];
         const std::optional<Journal::Known> known = self->journal_.find(proposal.key);
         if (known) {
-            Task<std::optional<Run<Json>>> recalling = recall(self, *known, executor);
+            Task<std::optional<Run<Json>>> recalling = recall(self, *known, wait, executor);
             std::optional<Run<Json>> recalled = co_await recalling;
             if (recalled) {
                 made[i] = std::move(*recalled);
@@ -318,7 +372,7 @@ Task<std::vector<Run<Json>>> Client::propose(std::shared_ptr<Client> self,
     if (Result<void> ok = self->journal_.propose(call); !ok) {
         answers = std::unexpected(not_run(ok.error()));
     } else {
-        Task<Run<std::vector<Json>>> sending = send(self, std::move(call), executor);
+        Task<Run<std::vector<Json>>> sending = send(self, std::move(call), wait, executor);
         answers = co_await sending;
     }
     for (std::size_t at = 0; at < fresh.size(); ++at) {
@@ -346,10 +400,11 @@ Task<Run<Request>> Client::wait_for(std::shared_ptr<Client> self, Request reques
             co_return std::unexpected(std::move(not_run));
         }
         Answer waiting(executor, wait.stop, [&](Backend::Done done) {
-            self->backend_->wait(request.id, slice, std::move(done));
+            self->backend_->wait(request.id, slice, wait.deadline, std::move(done));
         });
         std::optional<Result<Json>> answer = co_await waiting;
-        if (!answer) continue;  // stopped: the next round says so
+        // Stopped, or out of time: the next round says so.
+        if (!answer || (!*answer && is_over(wait))) continue;
         if (!*answer) {
             NotRun failed = not_run(answer->error());
             failed.request = std::move(request);
@@ -376,7 +431,7 @@ Task<Run<Request>> Client::settle(std::shared_ptr<Client> self, Json body, Wait 
 
 Task<Run<Request>> Client::settle_one(std::shared_ptr<Client> self, std::vector<Proposal> one,
                                       Wait wait, Executor executor) {
-    Task<std::vector<Run<Json>>> proposing = propose(self, std::move(one), false, executor);
+    Task<std::vector<Run<Json>>> proposing = propose(self, std::move(one), false, wait, executor);
     const std::vector<Run<Json>> made = co_await proposing;
     if (!made.front()) co_return std::unexpected(made.front().error());
     Result<Request> request = Request::read(*made.front());
@@ -423,7 +478,8 @@ Task<std::vector<Run<Release>>> Client::batch(std::shared_ptr<Client> self,
             proposed.push_back(i);
     }
     if (proposed.empty()) co_return answers;
-    Task<std::vector<Run<Json>>> proposing = propose(self, std::move(proposals), true, executor);
+    Task<std::vector<Run<Json>>> proposing =
+        propose(self, std::move(proposals), true, wait, executor);
     const std::vector<Run<Json>> made = co_await proposing;
     std::vector<std::pair<std::size_t, Request>> waiting_for;
     for (std::size_t at = 0; at < proposed.size(); ++at) {

@@ -59,6 +59,14 @@ class Client {
     std::optional<NotRun> refusal(const Action& action);
     std::string next_key(const Json& body);
     void tell(const std::function<void(Observer&)>& call);
+    /// Requests that are being taken back.
+    struct Withdrawals {
+        std::mutex mutex;
+        std::condition_variable is_changed;
+        int open = 0;  // guarded by mutex
+    };
+    static void withdraw(Backend& backend, const std::shared_ptr<Withdrawals>& withdrawals,
+                         const std::string& id);
     void withdraw(const std::string& id);
     void remember(const Request& request);
 
@@ -71,11 +79,11 @@ class Client {
     /// The request of each, or why there is none; what was proposed before is found again.
     static Task<std::vector<Run<Json>>> propose(std::shared_ptr<Client> self,
                                                 std::vector<Proposal> proposals, bool is_batch,
-                                                Executor executor);
+                                                Wait wait, Executor executor);
     static Task<Run<std::vector<Json>>> send(std::shared_ptr<Client> self, Journal::Proposed call,
-                                             Executor executor);
+                                             Wait wait, Executor executor);
     static Task<std::optional<Run<Json>>> recall(std::shared_ptr<Client> self, Journal::Known known,
-                                                 Executor executor);
+                                                 Wait wait, Executor executor);
     static Task<Run<Request>> settle_one(std::shared_ptr<Client> self, std::vector<Proposal> one,
                                          Wait wait, Executor executor);
     static Task<Run<Request>> wait_for(std::shared_ptr<Client> self, Request request, Wait wait,
@@ -92,12 +100,6 @@ class Client {
         std::thread thread;
     };
     std::shared_ptr<Resumer> resumer_;
-    /// Requests that are being taken back.
-    struct Withdrawals {
-        std::mutex mutex;
-        std::condition_variable is_changed;
-        int open = 0;  // guarded by mutex
-    };
     std::shared_ptr<Withdrawals> withdrawals_ = std::make_shared<Withdrawals>();
 
     std::mutex mutex_;

@@ -281,7 +281,11 @@ std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
                 // What was approved before the whole run was stopped does not run after it.
                 step.why = Why::aborted;
                 step.request_id = answer->request_id;
-                step.message = "It was not run: a person stopped the whole run.";
+                step.message = "It was not run: the whole run was stopped.";
+            } else if (options_.stop.stop_requested()) {
+                step.why = Why::stopped;
+                step.request_id = answer->request_id;
+                step.message = "It was not run: the run was stopped.";
             } else {
                 execute(agent, *prepared[i].tool, *answer, step);
             }

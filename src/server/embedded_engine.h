@@ -30,8 +30,8 @@ class Embedded : public agent::Backend {
 
     Result<void> open();
 
-    void propose(Json body, bool is_batch, std::string key, Done done) override;
-    void wait(std::string id, std::chrono::milliseconds at_most, Done done) override;
+    void propose(Json body, bool is_batch, std::string key, Until until, Done done) override;
+    void wait(std::string id, std::chrono::milliseconds at_most, Until until, Done done) override;
     void read(std::string id, Done done) override;
     void cancel(std::string id, std::string reason, Done done) override;
     void report(std::string id, Json body, Done done) override;

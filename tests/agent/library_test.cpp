@@ -1,4 +1,9 @@
 // The library as an embedder sees it, without a server.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <thread>
 
@@ -237,6 +242,42 @@ TEST(Unavailable, X6_a_server_that_is_not_there_runs_nothing) {
     const Got<Done> run = remote.gate("a", [&](const Json&) { has_run = true; })(Json::object());
     EXPECT_EQ(why(run), Why::unavailable);
     EXPECT_FALSE(has_run);
+}
+
+/// A port of this machine where connections are taken and nothing is ever said.
+class SilentServer {
+  public:
+    SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* const raw = reinterpret_cast<sockaddr*>(&address);
+        if (::bind(socket_, raw, size) != 0 || ::listen(socket_, 8) != 0 ||
+            ::getsockname(socket_, raw, &size) != 0)
+            throw std::runtime_error("no port");
+        port_ = ntohs(address.sin_port);
+    }
+    SilentServer(const SilentServer&) = delete;
+    SilentServer& operator=(const SilentServer&) = delete;
+    ~SilentServer() { ::close(socket_); }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+  private:
+    int socket_;
+    int port_ = 0;
+};
+
+TEST(Unavailable, A1_a_server_that_says_nothing_keeps_nobody_beyond_the_deadline_or_a_stop) {
+    Folder folder;
+    SilentServer server;
+    Holdpoint remote = *Holdpoint::connect({.url = server.url(), .key = "k", .state = folder.path});
+    // A patience of 30 s would end as `unavailable`.
+    const Wait short_wait{.deadline = std::chrono::steady_clock::now() + 100ms};
+    EXPECT_EQ(why(remote.request({.tool = "a"}, short_wait)), Why::stopped);
+    std::stop_source stop;
+    std::jthread stopper([&] { stop.request_stop(); });
+    EXPECT_EQ(why(remote.request({.tool = "a"}, {.stop = stop.get_token()})), Why::stopped);
 }
 
 TEST(Connect, X3_a_key_never_goes_unencrypted_beyond_this_machine) {

@@ -206,6 +206,26 @@ TEST(HumanInTheLoop, T5_silence_that_aborts_stops_the_run_and_what_was_approved_
     EXPECT_EQ(result.requests.back().timed_out, TimeoutAction::abort);
 }
 
+TEST(HumanInTheLoop, A1_a_stop_between_two_approved_calls_leaves_the_second) {
+    People people({approve(), approve()});
+    Shop shop;
+    std::stop_source stop;
+    Agent agent = shop.agent(R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}},
+                                           {"tool": "refund", "arguments": {"order": "2"}}]},
+                                 {"say": "done"}])");
+    Tool refund = shop.tool("refund");
+    refund.run = [&, run = refund.run](const Json& arguments, ToolContext& context) {
+        stop.request_stop();
+        return run(arguments, context);
+    };
+    agent.tools.add(refund);
+    HumanInTheLoop loop(opened(refunds_held(people)), {.stop = stop.get_token()});
+    const RunResult result = loop.execute(agent, "Refund both");
+    EXPECT_EQ(shop.done, std::vector<std::string>{R"(refund {"order":"1"})"});
+    ASSERT_EQ(result.steps.size(), 2U);
+    EXPECT_EQ(result.steps[1].why, Why::stopped);
+}
+
 TEST(HumanInTheLoop, X5_with_nobody_there_the_agent_goes_on_with_what_needs_nobody) {
     People people;
     people.leave();
