@@ -105,7 +105,8 @@ struct HumanInTheLoopOptions {
     bool must_keep_requests = false;  ///< when stopped: what waits stays for a later process
 };
 
-/// One conversation under human control. One caller at a time.
+/// One conversation under human control; it leaves nothing behind in the Holdpoint when it ends.
+/// One caller at a time.
 class HumanInTheLoop {
   public:
     explicit HumanInTheLoop(Holdpoint holdpoint, HumanInTheLoopOptions options = {});

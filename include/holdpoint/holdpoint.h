@@ -163,8 +163,12 @@ class Holdpoint {
     /// Facts about tools, for embedded policy; a server has its own and only hears them as claims.
     Result<void> declare(const std::vector<ToolFacts>& tools);
 
+    /// They are kept until they are removed as often as they were added; what was added twice is
+    /// told once.
     void add(std::shared_ptr<Observer> observer);
     void add(std::shared_ptr<Advisor> advisor);
+    void remove(const std::shared_ptr<Observer>& observer);
+    void remove(const std::shared_ptr<Advisor>& advisor);
     /// What all advisors want the next prompt to say.
     std::string advice() const;
     /// Tells people something, where they are reached through this process.

@@ -189,7 +189,7 @@ void Client::tell(const std::function<void(Observer&)>& call) {
     std::vector<std::shared_ptr<Observer>> observers;
     {
         const std::lock_guard lock(mutex_);
-        observers = observers_;
+        observers = observers_.all();
     }
     for (const std::shared_ptr<Observer>& observer : observers) {
         try {
@@ -206,7 +206,7 @@ std::optional<NotRun> Client::refusal(const Action& action) {
     std::vector<std::shared_ptr<Advisor>> advisors;
     {
         const std::lock_guard lock(mutex_);
-        advisors = advisors_;
+        advisors = advisors_.all();
     }
     for (const std::shared_ptr<Advisor>& advisor : advisors) {
         std::optional<std::string> reason;
@@ -224,7 +224,7 @@ std::string Client::advice() {
     std::vector<std::shared_ptr<Advisor>> advisors;
     {
         const std::lock_guard lock(mutex_);
-        advisors = advisors_;
+        advisors = advisors_.all();
     }
     std::string all;
     for (const std::shared_ptr<Advisor>& advisor : advisors) {
@@ -240,12 +240,22 @@ std::string Client::advice() {
 
 void Client::add(std::shared_ptr<Observer> observer) {
     const std::lock_guard lock(mutex_);
-    observers_.push_back(std::move(observer));
+    observers_.add(std::move(observer));
 }
 
 void Client::add(std::shared_ptr<Advisor> advisor) {
     const std::lock_guard lock(mutex_);
-    advisors_.push_back(std::move(advisor));
+    advisors_.add(std::move(advisor));
+}
+
+void Client::remove(const std::shared_ptr<Observer>& observer) {
+    const std::lock_guard lock(mutex_);
+    observers_.remove(observer);
+}
+
+void Client::remove(const std::shared_ptr<Advisor>& advisor) {
+    const std::lock_guard lock(mutex_);
+    advisors_.remove(advisor);
 }
 
 void Client::withdraw(Backend& backend, const std::shared_ptr<Withdrawals>& withdrawals,

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <holdpoint/holdpoint.h>
@@ -14,6 +16,32 @@
 #include "agent/journal.h"
 
 namespace holdpoint::agent {
+
+/// Observers or advisors, in the order they came. Whoever uses it locks.
+template <class T>
+class Listeners {
+  public:
+    void add(std::shared_ptr<T> one) {
+        const auto found = std::ranges::find(all_, one, &Entry::first);
+        if (found != all_.end())
+            ++found->second;
+        else
+            all_.emplace_back(std::move(one), 1);
+    }
+    void remove(const std::shared_ptr<T>& one) {
+        const auto found = std::ranges::find(all_, one, &Entry::first);
+        if (found != all_.end() && --found->second == 0) all_.erase(found);
+    }
+    std::vector<std::shared_ptr<T>> all() const {
+        std::vector<std::shared_ptr<T>> all;
+        for (const Entry& entry : all_) all.push_back(entry.first);
+        return all;
+    }
+
+  private:
+    using Entry = std::pair<std::shared_ptr<T>, int>;  // and how often it was added
+    std::vector<Entry> all_;
+};
 
 /// What both kinds of Holdpoint share: proposing, waiting, checking what comes back, beginning at
 /// most once. The logic is written once, as coroutines; the blocking forms run them on the thread
@@ -46,6 +74,8 @@ class Client {
 
     void add(std::shared_ptr<Observer> observer);
     void add(std::shared_ptr<Advisor> advisor);
+    void remove(const std::shared_ptr<Observer>& observer);
+    void remove(const std::shared_ptr<Advisor>& advisor);
     std::string advice();
 
     Backend& backend() { return *backend_; }
@@ -103,10 +133,10 @@ class Client {
     std::shared_ptr<Withdrawals> withdrawals_ = std::make_shared<Withdrawals>();
 
     std::mutex mutex_;
-    std::map<std::string, int> occurrences_;            // guarded by mutex_
-    std::map<std::string, Request> settled_;            // guarded by mutex_; until they are run
-    std::vector<std::shared_ptr<Observer>> observers_;  // guarded by mutex_
-    std::vector<std::shared_ptr<Advisor>> advisors_;    // guarded by mutex_
+    std::map<std::string, int> occurrences_;  // guarded by mutex_
+    std::map<std::string, Request> settled_;  // guarded by mutex_; until they are run
+    Listeners<Observer> observers_;           // guarded by mutex_
+    Listeners<Advisor> advisors_;             // guarded by mutex_
 };
 
 /// The release of a settled request, or why there is none. A release that is not of this very

@@ -204,6 +204,8 @@ Result<void> Holdpoint::declare(const std::vector<ToolFacts>& tools) {
 }
 void Holdpoint::add(std::shared_ptr<Observer> observer) { client_->add(std::move(observer)); }
 void Holdpoint::add(std::shared_ptr<Advisor> advisor) { client_->add(std::move(advisor)); }
+void Holdpoint::remove(const std::shared_ptr<Observer>& observer) { client_->remove(observer); }
+void Holdpoint::remove(const std::shared_ptr<Advisor>& advisor) { client_->remove(advisor); }
 std::string Holdpoint::advice() const { return client_->advice(); }
 void Holdpoint::notify(const Notification& notification) {
     client_->backend().notify(notification);

@@ -44,6 +44,15 @@ struct HumanInTheLoop::Parts {
         holdpoint.add(std::static_pointer_cast<Observer>(options.feedback));
         holdpoint.add(std::static_pointer_cast<Advisor>(options.feedback));
     }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+    /// The Holdpoint may go on with other conversations, which are none of this one's business.
+    ~Parts() {
+        holdpoint.remove(std::static_pointer_cast<Observer>(chronicle));
+        if (!options.feedback) return;
+        holdpoint.remove(std::static_pointer_cast<Observer>(options.feedback));
+        holdpoint.remove(std::static_pointer_cast<Advisor>(options.feedback));
+    }
 
     /// Proposes the final answer; a person may want another one.
     Result<std::string> approved(const Agent& agent, std::string answer) {

@@ -414,6 +414,23 @@ TEST(Observers, AreToldInOrderAndCannotStopAnything) {
                                                       "asked a", "decided rejected"}));
 }
 
+TEST(Observers, WhoIsAddedTwiceIsToldOnceAndStaysUntilRemovedTwice) {
+    People people({approve(), approve(), approve()});
+    Holdpoint holdpoint = opened(people);
+    const auto diary = std::make_shared<Diary>();
+    holdpoint.add(diary);
+    holdpoint.add(diary);
+    EXPECT_TRUE(holdpoint.request({.tool = "a"}));
+    EXPECT_EQ(diary->lines.size(), 2U);
+    holdpoint.remove(diary);
+    EXPECT_TRUE(holdpoint.request({.tool = "a"}));
+    EXPECT_EQ(diary->lines.size(), 4U);
+    holdpoint.remove(diary);
+    EXPECT_TRUE(holdpoint.request({.tool = "a"}));
+    EXPECT_EQ(diary->lines.size(), 4U);
+    EXPECT_EQ(diary.use_count(), 1);
+}
+
 TEST(Advisors, F2_what_an_advisor_refuses_is_not_even_proposed) {
     struct Strict : Advisor {
         std::optional<std::string> refuses(const Action& action) override {

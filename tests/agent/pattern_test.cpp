@@ -53,6 +53,20 @@ TEST(HumanInTheLoop, A5_the_model_is_told_why_a_call_did_not_run) {
     EXPECT_EQ(result.steps[1].why, Why::deferred);
 }
 
+TEST(HumanInTheLoop, F2_what_was_rejected_in_one_conversation_may_be_asked_in_the_next) {
+    People people({reject("not now"), approve()});
+    Holdpoint holdpoint = opened(refunds_held(people));
+    Shop shop;
+    constexpr std::string_view turns =
+        R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}}]}, {"say": "done"}])";
+    EXPECT_EQ(HumanInTheLoop(holdpoint).execute(shop.agent(turns), "Refund it").rejections.size(),
+              1U);
+    EXPECT_EQ(holdpoint.advice(), "");
+    HumanInTheLoop(holdpoint).execute(shop.agent(turns), "Now refund it");
+    EXPECT_EQ(people.asked().size(), 2U);
+    EXPECT_EQ(shop.done.size(), 1U);
+}
+
 TEST(HumanInTheLoop, F1_F3_guidance_and_corrections_enter_the_following_prompts) {
     struct Listener : Model {
         std::string system;
