@@ -518,8 +518,7 @@ Task<std::vector<Run<Release>>> Client::batch(std::shared_ptr<Client> self,
     co_return answers;
 }
 
-Run<Json> Client::run_released(const Release& release, const Holdpoint::Work& work,
-                               const std::function<Spent()>& spent) {
+Run<Request> Client::take_released(const Release& release) {
     std::optional<Request> request;
     {
         const std::lock_guard lock(mutex_);
@@ -535,25 +534,39 @@ Run<Json> Client::run_released(const Release& release, const Holdpoint::Work& wo
     if (!is_ours)
         return std::unexpected(
             NotRun{Why::broken, "It was not run: this release was not given here.", {}, {}});
-    const Result<Journal::Standing> standing = journal_.begin(release.request_id);
-    if (!standing) return std::unexpected(not_run(standing.error()));
+    return std::move(*request);
+}
+
+std::optional<NotRun> Client::begin(const Request& request) {
+    const Result<Journal::Standing> standing = journal_.begin(request.id);
+    if (!standing) return not_run(standing.error());
     if (standing->progress == Journal::Progress::finished)
-        return std::unexpected(already_ran(request, standing->result));
-    if (!request->report.is_null())
-        return std::unexpected(already_ran(request, request->report["result"]));
-    if (standing->progress == Journal::Progress::begun)
-        return std::unexpected(interrupted(request));
+        return already_ran(request, standing->result);
+    if (!request.report.is_null()) return already_ran(request, request.report["result"]);
+    if (standing->progress == Journal::Progress::begun) return interrupted(request);
+    return std::nullopt;
+}
+
+Task<Run<Json>> Client::run_released(std::shared_ptr<Client> self, Release release,
+                                     Holdpoint::Work work, std::function<Spent()> spent,
+                                     Executor executor) {
+    const Run<Request> request = self->take_released(release);
+    if (!request) co_return std::unexpected(request.error());
+    if (std::optional<NotRun> not_begun = self->begin(*request))
+        co_return std::unexpected(std::move(*not_begun));
     const auto [ran, thrown] = attempt(work, release.arguments);
     const Json result = ran.is_success ? ran.result : Json::object({{"error", ran.error}});
-    if (Result<void> ok = journal_.finish(release.request_id, result); !ok)
+    if (Result<void> ok = self->journal_.finish(release.request_id, result); !ok)
         spdlog::error("{}", ok.error().message);
-    tell([&](Observer& observer) { observer.on_ran(*request, release, ran); });
+    self->tell([&](Observer& observer) { observer.on_ran(*request, release, ran); });
     const Json report = report_of(ran, spent ? spent() : Spent{});
-    const Result<Json> told = ask(
-        [&](Backend::Done done) { backend_->report(release.request_id, report, std::move(done)); });
-    if (!told) spdlog::warn("what happened could not be reported: {}", told.error().message);
+    Answer reporting(executor, {}, [&](Backend::Done done) {
+        self->backend_->report(release.request_id, report, std::move(done));
+    });
+    const std::optional<Result<Json>> told = co_await reporting;
+    if (!*told) spdlog::warn("what happened could not be reported: {}", told->error().message);
     if (thrown) std::rethrow_exception(thrown);
-    return result;
+    co_return result;
 }
 
 }  // namespace holdpoint::agent

@@ -66,8 +66,9 @@ class Client {
     static Task<std::vector<Run<Release>>> batch(std::shared_ptr<Client> self,
                                                  std::vector<Action> actions, Wait wait,
                                                  Executor executor);
-    Run<Json> run_released(const Release& release, const Holdpoint::Work& work,
-                           const std::function<Spent()>& spent = {});
+    static Task<Run<Json>> run_released(std::shared_ptr<Client> self, Release release,
+                                        Holdpoint::Work work, std::function<Spent()> spent,
+                                        Executor executor);
 
     /// Asks the backend and blocks for the answer.
     Result<Json> ask(const std::function<void(Backend::Done)>& call);
@@ -99,6 +100,10 @@ class Client {
                          const std::string& id);
     void withdraw(const std::string& id);
     void remember(const Request& request);
+    /// The request that this release is of; it is given once.
+    Run<Request> take_released(const Release& release);
+    /// Marks it as begun, or says why it must not begin.
+    std::optional<NotRun> begin(const Request& request);
 
     /// One thing to be proposed, under the key by which a later process finds it again.
     struct Proposal {

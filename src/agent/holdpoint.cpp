@@ -68,7 +68,10 @@ Task<Run<Json>> run_task(std::shared_ptr<Client> client, Action action, Holdpoin
     Task<Run<Release>> requesting = Client::request(client, std::move(action), wait, executor);
     Run<Release> release = co_await requesting;
     if (!release) co_return std::unexpected(release.error());
-    co_return client->run_released(*release, work);
+    Task<Run<Json>> running =
+        Client::run_released(client, std::move(*release), std::move(work), {}, executor);
+    Run<Json> ran = co_await running;
+    co_return ran;
 }
 
 }  // namespace
@@ -154,7 +157,8 @@ Task<Run<Json>> Holdpoint::run_async(Action action, Work work, Wait wait) {
 
 Run<Json> Holdpoint::run_released(const Release& release, const Work& work,
                                   const std::function<Spent()>& spent) {
-    return client_->run_released(release, work, spent);
+    RunLoop loop;
+    return sync_wait(Client::run_released(client_, release, work, spent, loop.executor()), loop);
 }
 
 Run<Request> Holdpoint::settle(const Json& body, const Wait& wait) {

@@ -387,6 +387,19 @@ TEST(Coroutines, A1_the_coroutine_form_suspends_until_the_decision) {
     EXPECT_EQ(sync_wait(story(holdpoint)), "done blue");
 }
 
+TEST(Coroutines, A1_an_executor_that_goes_on_at_once_is_not_waited_for_by_itself) {
+    People people({approve()});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.resume_on = [](std::move_only_function<void()> work) { work(); };
+    Holdpoint holdpoint = opened(options);
+    const Got<Json> ran = sync_wait(holdpoint.run_async(
+        {.tool = "a"}, [](const Json&) -> Result<Json> { return Json("done"); }));
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->text(), "done");
+    EXPECT_EQ(holdpoint.list()->at(0).report["success"].boolean(), true);
+}
+
 struct Diary : Observer {
     std::vector<std::string> lines;
     void on_asked(const Request& request) override { lines.push_back("asked " + request.tool()); }
