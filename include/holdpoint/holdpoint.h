@@ -129,9 +129,11 @@ class Holdpoint {
     Task<Run<Json>> run_async(Action action, Work work, Wait wait = {});
 
     /// The second half of run(), for whoever has a release already: the action is begun at most
-    /// once, also across restarts of a named session. `spent` is asked after the work.
+    /// once, also across restarts of a named session. `spent` is asked after the work. Work that
+    /// may be repeated, because it only asks through Holdpoint itself, is run again after a
+    /// restart.
     Run<Json> run_released(const Release& release, const Work& work,
-                           const std::function<Spent()>& spent = {});
+                           const std::function<Spent()>& spent = {}, bool may_repeat = false);
 
     /// Wraps a callable so that every call asks first. `tool` is the name that policy and people
     /// know it by. A callable that gives an Error comes back as Why::failed: it ran, so do not call

@@ -547,24 +547,29 @@ std::optional<NotRun> Client::begin(const Request& request) {
     return std::nullopt;
 }
 
-Task<Run<Json>> Client::run_released(std::shared_ptr<Client> self, Release release,
-                                     Holdpoint::Work work, std::function<Spent()> spent,
+Task<Run<Json>> Client::run_released(std::shared_ptr<Client> self, Running running,
                                      Executor executor) {
+    const Release& release = running.release;
     const Run<Request> request = self->take_released(release);
     if (!request) co_return std::unexpected(request.error());
-    if (std::optional<NotRun> not_begun = self->begin(*request))
-        co_return std::unexpected(std::move(*not_begun));
-    const auto [ran, thrown] = attempt(work, release.arguments);
+    if (!running.may_repeat)
+        if (std::optional<NotRun> not_begun = self->begin(*request))
+            co_return std::unexpected(std::move(*not_begun));
+    const auto [ran, thrown] = attempt(running.work, release.arguments);
     const Json result = ran.is_success ? ran.result : Json::object({{"error", ran.error}});
-    if (Result<void> ok = self->journal_.finish(release.request_id, result); !ok)
-        spdlog::error("{}", ok.error().message);
-    self->tell([&](Observer& observer) { observer.on_ran(*request, release, ran); });
-    const Json report = report_of(ran, spent ? spent() : Spent{});
-    Answer reporting(executor, {}, [&](Backend::Done done) {
-        self->backend_->report(release.request_id, report, std::move(done));
-    });
-    const std::optional<Result<Json>> told = co_await reporting;
-    if (!*told) spdlog::warn("what happened could not be reported: {}", told->error().message);
+    if (!running.may_repeat)
+        if (Result<void> ok = self->journal_.finish(release.request_id, result); !ok)
+            spdlog::error("{}", ok.error().message);
+    // What is run again has been told and reported the first time.
+    if (request->report.is_null()) {
+        self->tell([&](Observer& observer) { observer.on_ran(*request, release, ran); });
+        const Json report = report_of(ran, running.spent ? running.spent() : Spent{});
+        Answer reporting(executor, {}, [&](Backend::Done done) {
+            self->backend_->report(release.request_id, report, std::move(done));
+        });
+        const std::optional<Result<Json>> told = co_await reporting;
+        if (!*told) spdlog::warn("what happened could not be reported: {}", told->error().message);
+    }
     if (thrown) std::rethrow_exception(thrown);
     co_return result;
 }

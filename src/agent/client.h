@@ -66,8 +66,13 @@ class Client {
     static Task<std::vector<Run<Release>>> batch(std::shared_ptr<Client> self,
                                                  std::vector<Action> actions, Wait wait,
                                                  Executor executor);
-    static Task<Run<Json>> run_released(std::shared_ptr<Client> self, Release release,
-                                        Holdpoint::Work work, std::function<Spent()> spent,
+    struct Running {
+        Release release;
+        Holdpoint::Work work;
+        std::function<Spent()> spent = {};
+        bool may_repeat = false;  ///< it is neither marked as begun nor as finished
+    };
+    static Task<Run<Json>> run_released(std::shared_ptr<Client> self, Running running,
                                         Executor executor);
 
     /// Asks the backend and blocks for the answer.

@@ -222,8 +222,11 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
                           Step& step) {
     step.arguments = release.arguments;
     step.request_id = release.request_id;
-    ToolContext context{
-        .runner = this, .agent = agent.name, .stop = options_.stop, .about = this->context("")};
+    ToolContext context{.runner = this,
+                        .agent = agent.name,
+                        .stop = options_.stop,
+                        .must_keep_requests = options_.must_keep_requests,
+                        .about = this->context("")};
     const auto work = [&](const Json& arguments) -> Result<Json> {
         // What a person changed must still be what the tool can take.
         if (const std::optional<std::string> wrong = check_schema(tool.schema, arguments))
@@ -239,7 +242,7 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
     const auto spent = [&] {
         return Spent{.cost = context.cost, .tokens = std::exchange(unreported_tokens_, 0)};
     };
-    const Run<Json> ran = holdpoint_.run_released(release, work, spent);
+    const Run<Json> ran = holdpoint_.run_released(release, work, spent, tool.only_asks);
     if (!ran && ran.error().why != Why::already_ran) {
         step.why = ran.error().why;
         step.message = ran.error().message;

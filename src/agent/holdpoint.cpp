@@ -69,7 +69,7 @@ Task<Run<Json>> run_task(std::shared_ptr<Client> client, Action action, Holdpoin
     Run<Release> release = co_await requesting;
     if (!release) co_return std::unexpected(release.error());
     Task<Run<Json>> running =
-        Client::run_released(client, std::move(*release), std::move(work), {}, executor);
+        Client::run_released(client, {std::move(*release), std::move(work)}, executor);
     Run<Json> ran = co_await running;
     co_return ran;
 }
@@ -156,9 +156,10 @@ Task<Run<Json>> Holdpoint::run_async(Action action, Work work, Wait wait) {
 }
 
 Run<Json> Holdpoint::run_released(const Release& release, const Work& work,
-                                  const std::function<Spent()>& spent) {
+                                  const std::function<Spent()>& spent, bool may_repeat) {
     RunLoop loop;
-    return sync_wait(Client::run_released(client_, release, work, spent, loop.executor()), loop);
+    return sync_wait(
+        Client::run_released(client_, {release, work, spent, may_repeat}, loop.executor()), loop);
 }
 
 Run<Request> Holdpoint::settle(const Json& body, const Wait& wait) {
