@@ -49,6 +49,7 @@ class GatedRunner : public ToolRunner {
 
     std::vector<Step> run(const Agent& agent, const Message& turn) override;
     bool is_aborted() const override { return is_aborted_; }
+    void abort() { is_aborted_ = true; }
     void add_usage(const Usage& usage) override {
         usage_ += usage;
         unreported_tokens_ += usage.total();

@@ -1,4 +1,6 @@
 // Agents under human control, played by scripted models.
+#include <thread>
+
 #include "tests/agent/shop.h"
 
 namespace holdpoint::test {
@@ -268,6 +270,42 @@ TEST(HumanInTheLoop, G4_the_final_answer_is_held_where_policy_says_so_and_may_be
         loop.execute(shop.agent(R"([{"say": "done"}, {"say": "done, dear"}])"), "Refund it");
     EXPECT_TRUE(result.success) << result.output;
     EXPECT_EQ(result.output, "Dear customer, done.");
+}
+
+TEST(HumanInTheLoop, D6_an_abort_of_the_final_answer_aborts_the_run) {
+    People people({abort_run("say nothing")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.gates = {{.name = "final", .type = GateType::final_response}};
+    HumanInTheLoop loop(opened(options), {.must_approve_final = true});
+    Shop shop;
+    const RunResult result = loop.execute(shop.agent(R"([{"say": "done"}])"), "Refund it");
+    EXPECT_FALSE(result.success);
+    EXPECT_TRUE(result.is_aborted);
+}
+
+TEST(HumanInTheLoop, S1_what_waits_stays_for_a_later_process_where_that_is_wanted) {
+    for (const bool must_keep : {true, false}) {
+        People people;
+        std::stop_source stop;
+        EmbeddedOptions options;
+        options.human = people.interface();
+        options.gates = {{.name = "final", .type = GateType::final_response},
+                         {.name = "all", .type = GateType::tool_execution}};
+        Holdpoint holdpoint = opened(options);
+        HumanInTheLoop loop(holdpoint, {.must_approve_final = true,
+                                        .stop = stop.get_token(),
+                                        .must_keep_requests = must_keep});
+        std::jthread stopper([&] {
+            while (people.asked().empty()) std::this_thread::yield();
+            stop.request_stop();
+        });
+        Shop shop;
+        loop.execute(shop.agent(R"([{"say": "done"}])"), "Refund it");
+        EXPECT_EQ(why(loop.request_approval({.tool = "a"})), Why::stopped);
+        for (const Request& request : *holdpoint.list())
+            EXPECT_EQ(request.is_settled(), !must_keep) << request.headline;
+    }
 }
 
 TEST(Supervisor, A3_every_tool_call_of_a_worker_is_checked_and_delegating_is_free) {
