@@ -351,7 +351,8 @@ Task<std::optional<Run<Json>>> Client::recall(std::shared_ptr<Client> self, Jour
 Task<std::vector<Run<Json>>> Client::propose(std::shared_ptr<Client> self,
                                              std::vector<Proposal> proposals, bool is_batch,
                                              Wait wait, Executor executor) {
-    std::vector<Run<Json>> made(proposals.size(), std::unexpected(NotRun{}));
+    std::vector<Run<Json>> made(proposals.size(), std::unexpected(stopped()));
+    if (is_over(wait)) co_return made;
     std::vector<std::size_t> fresh;
     Journal::Proposed call;
     std::vector<Json> bodies;
