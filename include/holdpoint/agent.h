@@ -57,7 +57,10 @@ struct RunResult {
     Usage usage = {};
     std::chrono::milliseconds execution_time{0};
     std::chrono::milliseconds human_time{0};  ///< of it, spent waiting for people
-    bool is_aborted = false;                  ///< a person stopped it; `steps` says how far it came
+    bool is_aborted = false;                  ///< it was stopped; `steps` says how far it came
+    /// What the person's next word may confirm. It stands at the end of `output` too; a program
+    /// that shows something else in place of `output` must show the texts of these.
+    std::vector<AwaitingConfirmation> awaiting_confirmation = {};
     std::vector<Message> conversation = {};
 };
 

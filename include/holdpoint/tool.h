@@ -44,7 +44,8 @@ struct Tool {
     /// does something is not.
     bool only_asks = false;
     /// Set for tools that are confirmed in the conversation (Q12): says what would happen. The
-    /// first call answers with this and runs nothing; see confirmation.h.
+    /// first call answers with this and runs nothing, and the person is shown it; see
+    /// confirmation.h.
     std::function<Result<Json>(const Json& arguments)> preview = {};
 };
 

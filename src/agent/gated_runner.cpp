@@ -84,7 +84,8 @@ void Chronicle::move_into(RunResult& result) {
     audit_told_ = audit.size();
 }
 
-std::optional<std::string> GatedRunner::begin(const Agent& agent, const std::string& person_wrote) {
+std::vector<ConfirmedAction> GatedRunner::begin(const Agent& agent,
+                                                const std::string& person_wrote) {
     prompt_ = person_wrote;
     steps_.clear();
     usage_ = {};
@@ -107,7 +108,17 @@ void GatedRunner::end(RunResult& result) {
     result.usage = usage_;
     result.human_time = human_time_;
     result.is_aborted = is_aborted_;
+    show_confirmations(result);
     chronicle_->move_into(result);
+}
+
+/// Whatever the model said of it: the person sees what their yes would do.
+void GatedRunner::show_confirmations(RunResult& result) {
+    if (!result.success) return confirmations_.forget();
+    result.awaiting_confirmation = confirmations_.show();
+    if (result.awaiting_confirmation.empty()) return;
+    if (!result.output.empty()) result.output += "\n\n";
+    result.output += confirmation_text(result.awaiting_confirmation);
 }
 
 std::string GatedRunner::advice() const { return holdpoint_.advice(); }
@@ -122,7 +133,7 @@ bool GatedRunner::is_confirmed(const Tool& tool, Json& arguments, Step& step) {
         refuse(step, preview.error().message);
         return false;
     }
-    confirmations_.ask(tool.name, arguments);
+    confirmations_.ask(tool.name, arguments, words_of(*preview));
     Json answer = Json::object({{"requiresConfirmation", true}, {"would", *preview}});
     if (is_claimed)
         answer = answer.with("note",

@@ -43,8 +43,9 @@ class GatedRunner : public ToolRunner {
           chronicle_(std::move(chronicle)),
           options_(std::move(options)) {}
 
-    /// A person speaks: gives the confirmation token that this makes, if any.
-    std::optional<std::string> begin(const Agent& agent, const std::string& person_wrote);
+    /// A person speaks: gives what this confirms, if anything.
+    std::vector<ConfirmedAction> begin(const Agent& agent, const std::string& person_wrote);
+    /// Success and output must stand in the result already.
     void end(RunResult& result);
 
     std::vector<Step> run(const Agent& agent, const Message& turn) override;
@@ -69,6 +70,7 @@ class GatedRunner : public ToolRunner {
     void declare(const Agent& agent);
     Prepared prepare(const Agent& agent, const ToolCall& call, const Context& about, Step& step);
     bool is_confirmed(const Tool& tool, Json& arguments, Step& step);
+    void show_confirmations(RunResult& result);
     void execute(const Agent& agent, const Tool& tool, const Release& release, Step& step);
     std::vector<Run<Release>> ask(const std::vector<Action>& actions);
 

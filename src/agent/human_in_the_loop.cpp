@@ -91,14 +91,15 @@ RunResult HumanInTheLoop::execute(const Agent& agent, const std::string& person_
     const auto start = std::chrono::steady_clock::now();
     RunResult result;
     parts_->chronicle->follow_this_thread();
-    const std::optional<std::string> token = parts_->runner.begin(agent, person_wrote);
+    const std::vector<ConfirmedAction> confirmed = parts_->runner.begin(agent, person_wrote);
     parts_->conversation.push_back({Role::user, person_wrote, {}, ""});
-    if (token)
+    for (const ConfirmedAction& one : confirmed)
         parts_->conversation.push_back(
             {Role::system,
-             fmt::format("The person confirmed. Call the tool again with the same arguments, "
-                         "confirmed: true and confirmation_token: {}",
-                         *token),
+             fmt::format(
+                 "The person confirmed `{}` with {}. Call it again with the same arguments, "
+                 "confirmed: true and confirmation_token: {}",
+                 one.tool, one.arguments.dump(), one.token),
              {},
              ""});
     Result<std::string> answer =

@@ -386,8 +386,12 @@ TEST(Confirmed, Q12_only_after_a_persons_yes_does_the_second_call_run) {
     Pages pages;
     HumanInTheLoop loop(open_for_all(people));
     const Agent agent = pages.agent(polite);
-    EXPECT_EQ(loop.execute(agent, "Delete the about page").output,
-              "This deletes it with 3 sections. Sure?");
+    const RunResult asked = loop.execute(agent, "Delete the about page");
+    EXPECT_EQ(asked.output,
+              "This deletes it with 3 sections. Sure?\n\nWaits for your yes: delete about with its "
+              "3 sections [delete_page {\"page\":\"about\"}]");
+    ASSERT_EQ(asked.awaiting_confirmation.size(), 1U);
+    EXPECT_EQ(asked.awaiting_confirmation[0].text, "delete about with its 3 sections");
     EXPECT_TRUE(pages.deleted.empty());
     EXPECT_EQ(loop.execute(agent, "Yes, go ahead!").output, "Done.");
     EXPECT_EQ(pages.deleted, std::vector<std::string>{"about"});
@@ -425,26 +429,71 @@ TEST(Confirmed, Q12_the_flag_alone_and_forged_tokens_run_nothing) {
     }
 }
 
+/// One or more actions that were asked for and shown.
+class Desk {
+  public:
+    explicit Desk(const std::vector<std::string>& pages) {
+        for (const std::string& page : pages)
+            desk_.ask("delete", arguments(page), "delete " + page);
+        desk_.show();
+    }
+    static Json arguments(const std::string& page) { return Json::object({{"page", page}}); }
+    /// The pages that these words confirm.
+    std::vector<std::string> confirmed_by(std::string_view words) {
+        std::vector<std::string> pages;
+        for (const ConfirmedAction& one : desk_.hear(words)) {
+            tokens.push_back(one.token);
+            pages.push_back(one.arguments["page"].text_or(""));
+        }
+        return pages;
+    }
+    bool redeem(const std::string& page) {
+        return desk_.redeem(tokens.at(0), "delete", arguments(page));
+    }
+    std::vector<std::string> tokens;
+
+  private:
+    ConfirmationDesk desk_;
+};
+using Confirms = std::vector<std::string>;
+
 TEST(Confirmed, Q12_a_token_is_good_for_its_action_once) {
+    Desk wrong({"about"});
+    EXPECT_EQ(wrong.confirmed_by("yes"), Confirms{"about"});
+    EXPECT_FALSE(wrong.redeem("home"));
+    EXPECT_FALSE(wrong.redeem("about"));  // used up by the wrong try
+    Desk right({"about"});
+    EXPECT_EQ(right.confirmed_by("ok"), Confirms{"about"});
+    EXPECT_TRUE(right.redeem("about"));
+    EXPECT_FALSE(right.redeem("about"));
+    Desk late({"about"});
+    EXPECT_EQ(late.confirmed_by("yes"), Confirms{"about"});
+    EXPECT_EQ(late.confirmed_by("and now?"), Confirms{});
+    EXPECT_FALSE(late.redeem("about"));  // a token is for the next turn only
+}
+
+TEST(Confirmed, Q12_a_yes_to_several_must_say_which) {
+    for (const char* unclear : {"yes", "yes 3", "yes 0", "1", "no 1", "yes 1?", "yes but not 1",
+                                "yes 12", "yes 1 no 2", "all"})
+        EXPECT_EQ(Desk({"about", "home"}).confirmed_by(unclear), Confirms{}) << unclear;
+    EXPECT_EQ(Desk({"about", "home"}).confirmed_by("Yes, 2 please."), Confirms{"home"});
+    EXPECT_EQ(Desk({"about", "home"}).confirmed_by("yes 1 and 2"), (Confirms{"about", "home"}));
+    EXPECT_EQ(Desk({"about", "home"}).confirmed_by("yes to all"), (Confirms{"about", "home"}));
+    EXPECT_EQ(Desk({"about"}).confirmed_by("yes 1"), Confirms{});
+}
+
+TEST(Confirmed, Q12_what_was_not_shown_cannot_be_confirmed) {
     ConfirmationDesk desk;
-    const Json about = Json::object({{"page", "about"}});
-    const Json other = Json::object({{"page", "home"}});
-    desk.ask("delete", about);
-    const std::optional<std::string> first = desk.hear("yes");
-    ASSERT_TRUE(first);
-    EXPECT_FALSE(desk.redeem(*first, "delete", other));
-    EXPECT_FALSE(desk.redeem(*first, "delete", about));  // used up by the wrong try
-    desk.ask("delete", about);
-    const std::optional<std::string> second = desk.hear("ok");
-    EXPECT_TRUE(desk.redeem(*second, "delete", about));
-    EXPECT_FALSE(desk.redeem(*second, "delete", about));
-    desk.ask("delete", about);
-    const std::optional<std::string> third = desk.hear("yes");
-    EXPECT_FALSE(desk.hear("and now?"));
-    EXPECT_FALSE(desk.redeem(*third, "delete", about));  // a token is for the next turn only
-    desk.ask("delete", about);
-    desk.ask("delete", other);
-    EXPECT_FALSE(desk.hear("yes"));  // to which of them?
+    desk.ask("delete", Desk::arguments("about"), "delete about");
+    EXPECT_TRUE(desk.hear("yes").empty());
+    desk.ask("delete", Desk::arguments("about"), "delete about");
+    desk.show();
+    desk.ask("delete", Desk::arguments("home"), "delete home");  // behind the person's back
+    ASSERT_EQ(desk.hear("yes").size(), 1U);
+    EXPECT_TRUE(desk.show().empty());
+    desk.ask("delete", Desk::arguments("about"), "delete about");
+    desk.forget();
+    EXPECT_TRUE(desk.hear("yes").empty());
 }
 
 TEST(Confirmed, Q12_the_words_for_yes_and_no_are_understood) {

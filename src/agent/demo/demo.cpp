@@ -74,8 +74,8 @@ class Conversation {
         const Agent agent = agent_of(scene_, site_, holdpoint_);
         const RunResult result = loop.execute(agent, scene_.person);
         tell("editor", result.output);
-        if (scene_.name != "page" || !result.success) return;
-        const std::optional<bool> is_sure = confirmed(result.output);
+        if (result.awaiting_confirmation.empty()) return;
+        const std::optional<bool> is_sure = confirmed(result);
         if (!is_sure) return;
         const std::string word = *is_sure ? "yes" : "no";
         tell("person", word);
@@ -83,8 +83,8 @@ class Conversation {
     }
 
     /// A page is deleted only after a yes in the conversation; the person says it in the inbox.
-    std::optional<bool> confirmed(const std::string& question) {
-        const Run<bool> said = holdpoint_.confirm({.message = question,
+    std::optional<bool> confirmed(const RunResult& result) {
+        const Run<bool> said = holdpoint_.confirm({.message = result.output,
                                                    .confirm_label = "Delete it",
                                                    .cancel_label = "Keep it",
                                                    .asking = asking()},
