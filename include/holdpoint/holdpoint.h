@@ -163,7 +163,11 @@ class Holdpoint {
                         std::stop_token stop = {});
 
     /// Facts about tools, for embedded policy; a server has its own and only hears them as claims.
+    /// Where a policy file, EmbeddedOptions and several declarations speak of one tool, the
+    /// stricter word counts in every point.
     Result<void> declare(const std::vector<ToolFacts>& tools);
+    /// The same for as long as what it gives is kept.
+    Result<std::shared_ptr<void>> declare_while(const std::vector<ToolFacts>& tools);
 
     /// They are kept until they are removed as often as they were added; what was added twice is
     /// told once.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -38,7 +39,9 @@ class Backend {
     virtual Result<void> events(const EventFilter& filter,
                                 const std::function<bool(const Event&)>& on_event,
                                 const std::stop_token& stop) = 0;
-    virtual Result<void> declare(const std::vector<ToolFacts>& tools) = 0;
+    /// Gives a number by which it can be taken back.
+    virtual Result<std::uint64_t> declare(const std::vector<ToolFacts>& tools) = 0;
+    virtual void undeclare(std::uint64_t number) = 0;
     virtual void notify(const Notification& notification) = 0;
     virtual bool is_remote() const = 0;
 };

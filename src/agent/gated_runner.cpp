@@ -91,16 +91,24 @@ std::vector<ConfirmedAction> GatedRunner::begin(const Agent& agent,
     usage_ = {};
     human_time_ = milliseconds(0);
     is_aborted_ = false;
-    declare(agent);
+    if (const Result<void> ok = declare(agent); !ok)
+        spdlog::warn("the tools of `{}` are not known to policy: {}", agent.name,
+                     ok.error().message);
     return confirmations_.hear(person_wrote);
 }
 
 /// Policy knows the tools before the first of them is called; a tool that it does not know is held.
-void GatedRunner::declare(const Agent& agent) {
-    if (!declared_.insert(agent.name).second) return;
-    if (Result<void> ok = holdpoint_.declare(agent.tools.facts()); !ok)
-        spdlog::warn("the tools of `{}` are not known to policy: {}", agent.name,
-                     ok.error().message);
+Result<void> GatedRunner::declare(const Agent& agent) {
+    const std::vector<ToolFacts> facts = agent.tools.facts();
+    std::string what = agent.name;
+    for (const ToolFacts& one : facts)
+        what += fmt::format("\n{} {} {} {}", one.name, one.requires_approval, one.is_read_only,
+                            static_cast<int>(one.risk));
+    if (declared_.contains(what)) return {};
+    Result<std::shared_ptr<void>> declared = holdpoint_.declare_while(facts);
+    if (!declared) return declared.error();
+    declared_.emplace(std::move(what), std::move(*declared));
+    return {};
 }
 
 void GatedRunner::end(RunResult& result) {
@@ -266,7 +274,7 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
 }
 
 std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
-    declare(agent);
+    const Result<void> declared = declare(agent);
     const std::vector<ToolCall>& calls = turn.calls;
     const Context about = context(turn.text);
     std::vector<Step> steps(calls.size());
@@ -274,7 +282,15 @@ std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
     std::vector<Prepared> prepared(calls.size());
     std::vector<Action> actions;
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        prepared[i] = prepare(agent, calls[i], about, steps[i]);
+        if (declared) {
+            prepared[i] = prepare(agent, calls[i], about, steps[i]);
+        } else {
+            // Policy might let pass what the tool itself wants approved.
+            steps[i].agent = agent.name;
+            steps[i].tool = calls[i].name;
+            refuse(steps[i], fmt::format("Policy does not know the tools ({}); nothing was run.",
+                                         declared.error().message));
+        }
         if (prepared[i].tool) actions.push_back(prepared[i].action);
     }
     const std::vector<Run<Release>> answers = ask(actions);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -67,7 +67,7 @@ class GatedRunner : public ToolRunner {
         const Tool* tool = nullptr;  ///< null: it does not get any further
         Action action;
     };
-    void declare(const Agent& agent);
+    Result<void> declare(const Agent& agent);
     Prepared prepare(const Agent& agent, const ToolCall& call, const Context& about, Step& step);
     bool is_confirmed(const Tool& tool, Json& arguments, Step& step);
     void show_confirmations(RunResult& result);
@@ -78,8 +78,9 @@ class GatedRunner : public ToolRunner {
     std::shared_ptr<Chronicle> chronicle_;
     HumanInTheLoopOptions options_;
     ConfirmationDesk confirmations_;
-    std::set<std::string> declared_;  ///< agents whose tools policy knows
-    std::string prompt_;              ///< what the person wrote
+    /// What policy was told of agents' tools, for as long as this lives.
+    std::map<std::string, std::shared_ptr<void>> declared_;
+    std::string prompt_;  ///< what the person wrote
     std::vector<Step> steps_;
     Usage usage_;
     /// Tokens that no report has told policy yet: they go with the next call that runs.

@@ -205,7 +205,16 @@ Result<void> Holdpoint::events(const EventFilter& filter,
 }
 
 Result<void> Holdpoint::declare(const std::vector<ToolFacts>& tools) {
-    return client_->backend().declare(tools);
+    const Result<std::uint64_t> declared = client_->backend().declare(tools);
+    if (!declared) return declared.error();
+    return {};
+}
+Result<std::shared_ptr<void>> Holdpoint::declare_while(const std::vector<ToolFacts>& tools) {
+    const Result<std::uint64_t> declared = client_->backend().declare(tools);
+    if (!declared) return declared.error();
+    return std::shared_ptr<void>(client_.get(), [client = client_, number = *declared](void*) {
+        client->backend().undeclare(number);
+    });
 }
 void Holdpoint::add(std::shared_ptr<Observer> observer) { client_->add(std::move(observer)); }
 void Holdpoint::add(std::shared_ptr<Advisor> advisor) { client_->add(std::move(advisor)); }

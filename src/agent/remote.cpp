@@ -71,7 +71,8 @@ class Remote : public Backend {
     Result<void> events(const EventFilter& filter,
                         const std::function<bool(const Event&)>& on_event,
                         const std::stop_token& stop) override;
-    Result<void> declare(const std::vector<ToolFacts>&) override { return {}; }
+    Result<std::uint64_t> declare(const std::vector<ToolFacts>&) override { return 0; }
+    void undeclare(std::uint64_t) override {}
     void notify(const Notification&) override {}
     bool is_remote() const override { return true; }
 

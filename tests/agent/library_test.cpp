@@ -505,6 +505,56 @@ TEST(Policies, G11_a_tool_may_ask_for_approval_by_its_arguments) {
     EXPECT_EQ(why(run(500)), Why::rejected);
 }
 
+TEST(Policies, G11_of_several_words_about_a_tool_the_stricter_counts) {
+    const ToolFacts free{.name = "send", .is_read_only = true};
+    const ToolFacts strict{.name = "send", .requires_approval = true};
+    ToolFacts by_arguments{.name = "send"};
+    by_arguments.approval_condition = [](const Json&) { return true; };
+    const auto holds = [](EmbeddedOptions options, const std::vector<ToolFacts>& later) {
+        People people({reject()});
+        options.human = people.interface();
+        Holdpoint holdpoint = opened(options);
+        for (const ToolFacts& facts : later) EXPECT_TRUE(holdpoint.declare({facts}));
+        return !holdpoint.request({.tool = "send"}) && people.asked().size() == 1;
+    };
+    EmbeddedOptions minimal;
+    minimal.preset = "minimal";
+    EXPECT_FALSE(holds(minimal, {free}));
+    EXPECT_TRUE(holds(minimal, {free, strict}));
+    EXPECT_TRUE(holds(minimal, {strict, free}));
+    EXPECT_TRUE(holds(minimal, {free, by_arguments, free}));
+    EmbeddedOptions known = minimal;
+    known.tools = {free};
+    EXPECT_FALSE(holds(known, {{.name = "send"}}));  // a toolbox that says nothing
+    EXPECT_TRUE(holds(known, {strict}));
+    EmbeddedOptions filed;
+    filed.policy =
+        "holdpoint: 1\npolicy: p\nextends: minimal\ntools:\n  send: {read_only: true, risk: low}\n";
+    EXPECT_FALSE(holds(filed, {free}));
+    EXPECT_TRUE(holds(filed, {strict}));
+    EmbeddedOptions asked = filed;
+    asked.policy =
+        "holdpoint: 1\npolicy: p\nextends: minimal\ntools:\n  send: {requires_approval: true}\n";
+    EXPECT_TRUE(holds(asked, {free}));
+}
+
+TEST(Policies, G11_facts_count_for_as_long_as_they_are_kept) {
+    People people({reject()});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.preset = "minimal";
+    options.tools = {{.name = "send"}};
+    Holdpoint holdpoint = opened(options);
+    {
+        ToolFacts facts{.name = "send"};
+        facts.approval_condition = [](const Json&) { return true; };
+        const Result<std::shared_ptr<void>> kept = holdpoint.declare_while({facts});
+        ASSERT_TRUE(kept);
+        EXPECT_EQ(why(holdpoint.request({.tool = "send"})), Why::rejected);
+    }
+    EXPECT_TRUE(holdpoint.request({.tool = "send"}));
+}
+
 TEST(Policies, G9_a_gate_with_a_quorum_needs_two_people) {
     People people({{.kind = DecisionKind::approve, .by = "ann"},
                    {.kind = DecisionKind::approve, .by = "bob"}});

@@ -330,6 +330,28 @@ TEST(Supervisor, A3_every_tool_call_of_a_worker_is_checked_and_delegating_is_fre
     EXPECT_EQ(people.asked()[0].json["metadata"]["agent"].text(), "refunds");
 }
 
+TEST(Supervisor, A3_G11_a_workers_tool_keeps_its_own_facts_beside_one_of_the_same_name) {
+    People people({reject("no")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.preset = "minimal";
+    Shop shop;
+    Agent worker{
+        .name = "mail",
+        .tools = {shop.tool("send", {.requires_approval = true})},
+        .model = script(R"([{"call": [{"tool": "send", "arguments": {}}]}, {"say": "ok"}])")};
+    const Agent boss = make_supervisor(
+        {.name = "boss",
+         .tools = {shop.tool("send", {.is_read_only = true})},
+         .model = script(
+             R"([{"call": [{"tool": "delegate_to_mail", "arguments": {"task": "send it"}}]},
+                             {"say": "done"}])")},
+        {{worker, "sends"}});
+    HumanInTheLoop(opened(options)).execute(boss, "Send it");
+    EXPECT_TRUE(shop.done.empty());
+    EXPECT_EQ(people.asked().size(), 1U);
+}
+
 TEST(HumanInput, Q11_the_agent_may_ask_for_what_it_does_not_know) {
     People people({answer("blue")});
     Holdpoint holdpoint = opened(refunds_held(people));
