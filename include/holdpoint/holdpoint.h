@@ -147,6 +147,7 @@ class Holdpoint {
     auto gate(std::string tool, std::vector<std::string> names, F callable);
 
     /// A proposal given as the body of the REST API, waited for; for whoever passes requests on.
+    /// With the id of what is passed on in `metadata.forwarded_from` asking twice asks once.
     Run<Request> settle(const Json& body, const Wait& wait = {});
 
     /// Embedded only: a person's decision that reached the application by its own ways. A server

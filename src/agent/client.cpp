@@ -177,6 +177,10 @@ Json Client::labelled(const Json& body) const {
 /// The same for the nth proposal of the same thing in a session, whatever the context says: that is
 /// what a process that was started again will propose.
 std::string Client::next_key(const Json& body) {
+    // What is passed on from somewhere else is one thing, however often it is asked.
+    const std::string origin = body["metadata"]["forwarded_from"].text_or("");
+    if (!origin.empty())
+        return hex(sha256(labels_.session + "\nforwarded_from\n" + origin)).substr(0, 40);
     const Json subject = body[body["kind"].text_or("action")];
     const std::string identity = labels_.session + "\n" + body["kind"].text_or("") + "\n" +
                                  subject.without("description").dump() + "\n";
