@@ -106,7 +106,8 @@ class Running(AgentTest):
                 script = [{"call": [{"tool": "request_human_input", "arguments": {"question": "Which colour?"}}]},
                           {"say": "{{heard}}"}]
                 process = self.start(script, "--session", session)
-                question = self.wait_pending(session)
+                self.person.decide(self.wait_pending(session))  # that it may ask at all
+                question = eventually(lambda: [r for r in self.pending(session) if r["kind"] == "input"], "the question")[0]
                 process.send_signal(how)
                 process.communicate(timeout=30)
                 self.person.decide(question, "answer", answer="blue")

@@ -6,6 +6,7 @@
 #include <array>
 #include <condition_variable>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "agent/demo/scenes.h"
@@ -55,7 +56,9 @@ class Conversation {
 
   private:
     void tell(std::string_view who, const std::string& what) {
-        say_(fmt::format("[{}] {}: {}", scene_.name, who, what));
+        std::istringstream lines(what);
+        for (std::string line; std::getline(lines, line);)
+            if (!line.empty()) say_(fmt::format("[{}] {}: {}", scene_.name, who, line));
     }
     Asking asking() const { return {.context = {.user_prompt = scene_.person}}; }
 
@@ -84,7 +87,8 @@ class Conversation {
 
     /// A page is deleted only after a yes in the conversation; the person says it in the inbox.
     std::optional<bool> confirmed(const RunResult& result) {
-        const Run<bool> said = holdpoint_.confirm({.message = result.output,
+        const Run<bool> said = holdpoint_.confirm({.message = result.awaiting_confirmation[0].text,
+                                                   .details = result.output,
                                                    .confirm_label = "Delete it",
                                                    .cancel_label = "Keep it",
                                                    .asking = asking()},
