@@ -156,5 +156,8 @@ Run<Release> conclude(const Request& request, const Action& action);
 /// Why a settled request released nothing.
 NotRun not_run(const Request& request);
 NotRun not_run(const Error& error);
+/// What a journal remembers of an earlier process.
+NotRun already_ran(std::optional<Request> request, Json result);
+NotRun interrupted(std::optional<Request> request);
 
 }  // namespace holdpoint::agent

@@ -117,6 +117,18 @@ NotRun not_run(const Request& request) {
     return {why, std::move(message), request, {}};
 }
 
+NotRun already_ran(std::optional<Request> request, Json result) {
+    return {Why::already_ran, "It ran before a restart.", std::move(request), std::move(result)};
+}
+
+NotRun interrupted(std::optional<Request> request) {
+    return {Why::interrupted,
+            "It was begun before a restart, and nobody knows how far it came. It was not run "
+            "again.",
+            std::move(request),
+            {}};
+}
+
 Run<Release> conclude(const Request& request, const Action& action) {
     if (!request.is_settled()) return broken(request, "the request is not settled");
     if (!request.release) {
