@@ -11,8 +11,7 @@ export CCACHE_NOHASHDIR := 1
 # What a precompiled header needs; the sources use no times of their own.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 export NINJA_STATUS := [%f/%t, %es] 
-CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC) \
-        $(shell command -v ccache >/dev/null && echo -DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --log-level=ERROR
+CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC) --log-level=ERROR
 SETUP := tools/setup
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60

@@ -9,6 +9,7 @@
 #include "policy/compile.h"
 #include "policy/diff.h"
 #include "policy/extend.h"
+#include "policy/report.h"
 #include "policy/run_tests.h"
 
 namespace holdpoint::cli {
@@ -16,41 +17,8 @@ namespace {
 
 constexpr std::string_view preset_names[] = {"minimal", "standard", "strict", "paranoid"};
 
-json::value number(std::size_t count) { return static_cast<std::int64_t>(count); }
-
-/// Gates that stand in the file; compile() adds one of its own.
-std::size_t written_gates(const policy::PolicyFile& file) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        file.gates, [](const policy::Gate& gate) { return !gate.is_implied; }));
-}
-
-json::object summary(const policy::Policy& policy) {
-    const policy::PolicyFile& file = policy.file;
-    json::array warnings;
-    for (const policy::Warning& warning : policy.warnings)
-        warnings.push_back(json::object{{"line", warning.mark.line},
-                                        {"column", warning.mark.column},
-                                        {"message", warning.message}});
-    return {{"name", file.name},
-            {"version", policy.version},
-            {"tools", number(file.tools.size())},
-            {"gates", number(written_gates(file))},
-            {"rules", number(file.rules.size())},
-            {"counters", number(file.counters.size())},
-            {"tests", number(file.tests.size())},
-            {"warnings", std::move(warnings)}};
-}
-
 std::string counted(std::size_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-json::object test_json(const policy::TestResult& result) {
-    return {{"name", result.name},
-            {"line", result.mark.line},
-            {"column", result.mark.column},
-            {"passed", result.is_passed},
-            {"message", result.message}};
 }
 
 Line test_line(const policy::TestResult& result, const std::string& file) {
@@ -61,30 +29,6 @@ Line test_line(const policy::TestResult& result, const std::string& file) {
                                        result.mark.column, visible(result.message))}};
 }
 
-std::string_view word(policy::Change::Kind kind) {
-    switch (kind) {
-        case policy::Change::Kind::added:
-            return "added";
-        case policy::Change::Kind::removed:
-            return "removed";
-        case policy::Change::Kind::changed:
-            return "changed";
-    }
-    return "changed";
-}
-
-std::string_view word(policy::Change::Direction direction) {
-    switch (direction) {
-        case policy::Change::Direction::stricter:
-            return "stricter";
-        case policy::Change::Direction::looser:
-            return "looser";
-        case policy::Change::Direction::unclear:
-            return "unclear";
-    }
-    return "unclear";
-}
-
 }  // namespace
 
 ExitCode check_policy(const Flags& flags, const PolicyOptions& options) {
@@ -93,7 +37,7 @@ ExitCode check_policy(const Flags& flags, const PolicyOptions& options) {
     if (!loaded) return fail_policy(out, loaded.error());
     const policy::Policy& policy = **loaded;
     if (out.is_json()) {
-        out.data(compact(summary(policy)));
+        out.data(compact(policy::summary_json(policy)));
         return ExitCode::fine;
     }
     const policy::PolicyFile& file = policy.file;
@@ -101,7 +45,7 @@ ExitCode check_policy(const Flags& flags, const PolicyOptions& options) {
     out.data(policy.version);
     out.data(fmt::format(
         "{}, {}, {}, {}, {}", counted(file.tools.size(), "tool"),
-        counted(written_gates(file), "gate"), counted(file.rules.size(), "rule"),
+        counted(policy::written_gates(file), "gate"), counted(file.rules.size(), "rule"),
         counted(file.counters.size(), "counter"),
         file.tests.empty() ? "no tests" : counted(file.tests.size(), "test") + " passed"));
     for (const policy::Warning& warning : policy.warnings)
@@ -114,27 +58,21 @@ ExitCode test_policy(const Flags& flags, const PolicyOptions& options) {
     const Output out = local_output(flags);
     const Result<PolicyPointer> loaded = load_given_policy(options.file, FailingTests::accept);
     if (!loaded) return fail_policy(out, loaded.error());
+    if (out.is_json()) {
+        const json::object report = policy::test_report_json(**loaded);
+        out.data(compact(report));
+        return report.at("failed").as_int64() == 0 ? ExitCode::fine : ExitCode::failed;
+    }
     const std::vector<policy::TestResult> results = policy::run_tests(**loaded);
     const std::vector<std::string> untested = policy::untested_rules(**loaded);
     const std::size_t rules = (*loaded)->file.rules.size();
     const auto failed = static_cast<std::size_t>(
         std::ranges::count_if(results, [](const auto& result) { return !result.is_passed; }));
-    const ExitCode code = failed == 0 ? ExitCode::fine : ExitCode::failed;
-    if (out.is_json()) {
-        json::array tests;
-        for (const policy::TestResult& result : results) tests.push_back(test_json(result));
-        out.data(compact(json::object{{"passed", number(results.size() - failed)},
-                                      {"failed", number(failed)},
-                                      {"rules", number(rules)},
-                                      {"untested", json::array(untested.begin(), untested.end())},
-                                      {"tests", std::move(tests)}}));
-        return code;
-    }
     for (const policy::TestResult& result : results) out.print(test_line(result, options.file));
     out.data(fmt::format("{} passed, {} failed; {} of {} tested", results.size() - failed, failed,
                          rules - untested.size(), counted(rules, "rule")));
     for (const std::string& id : untested) out.data("untested  " + visible(id));
-    return code;
+    return failed == 0 ? ExitCode::fine : ExitCode::failed;
 }
 
 ExitCode diff_policies(const Flags& flags, const PolicyOptions& options) {
@@ -145,12 +83,7 @@ ExitCode diff_policies(const Flags& flags, const PolicyOptions& options) {
     if (!after) return fail_policy(out, after.error());
     const std::vector<policy::Change> changes = policy::diff((*before)->file, (*after)->file);
     if (out.is_json()) {
-        for (const policy::Change& change : changes)
-            out.data(compact(json::object{{"kind", word(change.kind)},
-                                          {"direction", word(change.direction)},
-                                          {"what", change.what},
-                                          {"before", change.before},
-                                          {"after", change.after}}));
+        for (const policy::Change& change : changes) out.data(compact(policy::to_json(change)));
         return ExitCode::fine;
     }
     std::string text = visible(policy::diff_text(changes), Newlines::keep);

@@ -25,18 +25,6 @@ std::string standing(const Request& request) {
     return fmt::format("already {}", to_string(*request.outcome));
 }
 
-Result<void> check_authority(const Request& request, const Actor& person) {
-    if (person.is_agent) return Error{ErrorCode::permission_denied, "an agent cannot decide"};
-    const Requirement& requirement = request.requirement;
-    if (requirement.exclude_requester &&
-        (person.name == request.owner || person.name == request.user))
-        return Error{ErrorCode::permission_denied,
-                     "who asked for this action, or owns the agent, cannot decide it"};
-    for (const RequirementLine& line : requirement.lines)
-        if (is_in_line(line, person.name, person.groups)) return {};
-    return Error{ErrorCode::permission_denied, "this request is for other people to decide"};
-}
-
 Result<void> check_fit(const Request& request, const DecisionCommand& command) {
     const Requirement& requirement = request.requirement;
     if (requirement.confirm_required && approves(command.kind) && command.proof.is_null() &&
@@ -280,6 +268,18 @@ Result<Step> dispatch(Request request, const DecisionCommand& command, const Act
 }
 
 }  // namespace
+
+Result<void> check_authority(const Request& request, const Actor& person) {
+    if (person.is_agent) return Error{ErrorCode::permission_denied, "an agent cannot decide"};
+    const Requirement& requirement = request.requirement;
+    if (requirement.exclude_requester &&
+        (person.name == request.owner || person.name == request.user))
+        return Error{ErrorCode::permission_denied,
+                     "who asked for this action, or owns the agent, cannot decide it"};
+    for (const RequirementLine& line : requirement.lines)
+        if (is_in_line(line, person.name, person.groups)) return {};
+    return Error{ErrorCode::permission_denied, "this request is for other people to decide"};
+}
 
 Result<Step> decide(Request request, const DecisionCommand& command, const Actor& person,
                     Timestamp now) {

@@ -9,6 +9,9 @@
 
 namespace holdpoint::core {
 
+/// Whether this person has a place in the request as it stands.
+Result<void> check_authority(const Request& request, const Actor& person);
+
 /// Applies one person's decision to a pending request; the deadline has not passed (see expire.h).
 /// Fails with conflict when it is settled, was changed since the person looked, or the same person
 /// said the same before; with permission_denied when this person has no place in it; with refused

@@ -22,6 +22,10 @@ constexpr std::array<std::string_view, 3> verdict_kinds{"allow", "hold", "deny"}
 constexpr std::array<std::string_view, event_kind_count> event_kinds{
     "requested", "voted",    "settled",  "reminded", "escalated",
     "retried",   "extended", "reported", "held",     "undone"};
+constexpr std::array<std::string_view, event_kind_count> public_names{
+    "approval-required", "decision-recorded", "request-settled",  "request-reminded",
+    "request-escalated", "request-retried",   "request-extended", "tool-result",
+    "decision-held",     "decision-undone"};
 
 template <class Word, std::size_t n>
 std::optional<Word> find(const std::array<std::string_view, n>& words, std::string_view text) {
@@ -46,6 +50,9 @@ std::string_view to_string(VerdictKind word) {
     return verdict_kinds[static_cast<std::size_t>(word)];
 }
 std::string_view to_string(EventKind word) { return event_kinds[static_cast<std::size_t>(word)]; }
+std::string_view public_name(EventKind word) {
+    return public_names[static_cast<std::size_t>(word)];
+}
 
 template <>
 std::optional<Kind> parse_word(std::string_view text) {

@@ -59,6 +59,9 @@ std::string_view to_string(TimeoutAction);
 std::string_view to_string(VerdictKind);
 std::string_view to_string(EventKind);
 
+/// An event's name as streams and notifications carry it: `approval-required`.
+std::string_view public_name(EventKind);
+
 /// Reads a word back: `parse_word<Kind>("plan")`.
 template <class Word>
 std::optional<Word> parse_word(std::string_view text);

@@ -203,7 +203,7 @@ Result<void> Embedded::events(const EventFilter& filter,
         Result<Request> request = Request::read(resource_of(*change.request));
         if (!request) return request.error();
         return on_event(
-            {seen, std::string(wire::sse_name(change.event.event.kind)), std::move(*request)});
+            {seen, std::string(core::public_name(change.event.event.kind)), std::move(*request)});
     };
     while (filter.after >= 0) {
         constexpr int page = 200;

@@ -31,9 +31,36 @@ Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy
 
 }  // namespace
 
+bool is_decider(const store::Principal& person) {
+    return !person.is_disabled &&
+           (person.role == store::Role::approver || person.role == store::Role::admin);
+}
+
+Result<RequestPtr> with_people_as_they_are(store::Transaction& tx, RequestPtr request) {
+    if (request->votes.empty() && request->holds.empty()) return request;
+    auto current = std::make_shared<core::Request>(*request);
+    current->votes.clear();
+    for (core::Vote vote : request->votes) {
+        const Result<std::optional<store::Principal>> voter =
+            tx.find_principal(vote.decision.by_id);
+        if (!voter) return voter.error();
+        // Nobody is ever deleted: who is not found is a person of the program around a library.
+        if (*voter && !is_decider(**voter)) continue;
+        if (*voter) vote.groups = (*voter)->groups;
+        current->votes.push_back(std::move(vote));
+    }
+    for (core::Held& held : current->holds) {
+        const Result<std::optional<store::Principal>> person = tx.find_principal(held.person.id);
+        if (!person) return person.error();
+        if (*person) held.person.groups = (*person)->groups;
+    }
+    return RequestPtr(std::move(current));
+}
+
 Result<core::Request> judged_change(store::Transaction& tx, const policy::Policy& policy,
                                     const core::Request& request,
-                                    const core::DecisionCommand& command, Timestamp now) {
+                                    const core::DecisionCommand& command, const core::Actor& person,
+                                    Timestamp now) {
     if (request.state == core::State::settled) return request;
     Result<core::Subject> changed = Error{ErrorCode::refused, ""};
     if (command.kind == core::DecisionKind::modify)
@@ -42,6 +69,7 @@ Result<core::Request> judged_change(store::Transaction& tx, const policy::Policy
              command.approved_steps)
         changed = core::keep_steps(request.subject, *command.approved_steps);
     if (!changed || changed->text == request.subject) return request;
+    if (Result<void> ok = core::check_authority(request, person); !ok) return ok.error();
     core::Request judged = request;
     if (Result<void> ok = judge_change(tx, policy, judged, changed->text, now); !ok)
         return ok.error();

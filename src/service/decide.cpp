@@ -21,6 +21,11 @@ Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& polic
     if (request.kind != core::Kind::action) return refused("only actions can be granted");
     if (!request.is_released)
         return refused("a grant comes with the approval that releases the action");
+    // The others who approved it have not seen a grant, and it would stand in for all of them.
+    int places = 0;
+    for (const core::RequirementLine& line : request.requirement.lines) places += line.quorum;
+    if (places > 1)
+        return refused("what several people must release cannot be granted by the last of them");
     policy::Caller caller;
     caller.agent = request.agent;
     caller.now = call.now;
@@ -67,9 +72,14 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
         if (Result<void> ok = check_target(tx, call.command.target, "to"); !ok)
             return Decided{std::move(*request), ok.error()};
 
-    Result<core::Request> judged = judged_change(tx, policy, **request, call.command, call.now);
+    const bool is_open = (*request)->state == core::State::pending;
+    const Result<RequestPtr> current =
+        is_open ? with_people_as_they_are(tx, *request) : Result<RequestPtr>(*request);
+    if (!current) return current.error();
+    Result<core::Request> judged =
+        judged_change(tx, policy, **current, call.command, call.person, call.now);
     if (!judged) return Decided{std::move(*request), judged.error()};
-    Result<core::Step> step = step_for(**request, std::move(*judged), call);
+    Result<core::Step> step = step_for(**current, std::move(*judged), call);
     if (!step) {
         Error error = step.error();
         const bool has_expired = error.code == ErrorCode::conflict && (*request)->timeout_taken;

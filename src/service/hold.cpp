@@ -9,28 +9,26 @@ namespace {
 
 using RequestPtr = std::shared_ptr<const core::Request>;
 
-/// Whether who decided a few seconds ago may still decide.
-Result<bool> may_still_decide(store::Transaction& tx, const core::Actor& person) {
-    const Result<std::optional<store::Principal>> found = tx.find_principal(person.id);
-    if (!found) return found.error();
-    return *found && !(*found)->is_disabled &&
-           ((*found)->role == store::Role::approver || (*found)->role == store::Role::admin);
-}
-
 bool is_of_the_store(const Error& error) {
     return error.code == ErrorCode::internal || error.code == ErrorCode::unavailable;
 }
 
 Result<core::Step> step_of(store::Transaction& tx, const policy::Policy& policy,
-                           const core::Request& request, const core::Held& held, Timestamp now) {
-    const Result<bool> may = may_still_decide(tx, held.person);
-    if (!may) return may.error();
-    if (!*may)
-        return core::drop_hold(request, held.person.id, "who decided may not decide any more", now);
-    Result<core::Request> judged = judged_change(tx, policy, request, held.command, now);
+                           const RequestPtr& request, const core::Held& held, Timestamp now) {
+    const Result<std::optional<store::Principal>> person = tx.find_principal(held.person.id);
+    if (!person) return person.error();
+    if (!*person || !is_decider(**person))
+        return core::drop_hold(*request, held.person.id, "who decided may not decide any more",
+                               now);
+    const Result<RequestPtr> current = with_people_as_they_are(tx, request);
+    if (!current) return current.error();
+    core::Actor now_known = held.person;
+    now_known.groups = (*person)->groups;
+    Result<core::Request> judged =
+        judged_change(tx, policy, **current, held.command, now_known, now);
     if (judged) return core::release_hold(std::move(*judged), held.person.id, now);
     if (is_of_the_store(judged.error())) return judged.error();
-    return core::drop_hold(request, held.person.id, judged.error().message, now);
+    return core::drop_hold(*request, held.person.id, judged.error().message, now);
 }
 
 }  // namespace
@@ -39,7 +37,7 @@ Result<RequestPtr> release_holds(store::Transaction& tx, const policy::Policy& p
                                  RequestPtr request, Timestamp now) {
     while (const core::Held* due = core::due_hold(*request, now)) {
         const core::Held held = *due;
-        Result<core::Step> step = step_of(tx, policy, *request, held, now);
+        Result<core::Step> step = step_of(tx, policy, request, held, now);
         if (!step) return step.error();
         Result<RequestPtr> stored = carry_out(tx, policy, std::move(*step), held.person, now);
         if (!stored) return stored.error();

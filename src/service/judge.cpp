@@ -252,6 +252,15 @@ void demand(core::Requirement& requirement, const core::Requirement& asked) {
     requirement.confirm_required = requirement.confirm_required || asked.confirm_required;
 }
 
+/// Silence releases only what would also have been released by it had the agent proposed it so.
+void demand(core::Timing& timing, const core::Timing& asked) {
+    const bool may_release = timing.on_timeout == core::TimeoutAction::approve ||
+                             timing.on_timeout == core::TimeoutAction::use_default;
+    if (may_release && asked.on_timeout != timing.on_timeout)
+        timing.on_timeout = core::TimeoutAction::reject;
+    timing.approve_risk_max = std::min(timing.approve_risk_max, asked.approve_risk_max);
+}
+
 policy::Caller caller_of(const Proposer& proposer, const core::Proposal& proposal, Timestamp now) {
     policy::Caller caller;
     caller.agent = proposer.agent.name;
@@ -392,8 +401,9 @@ Result<void> judge_change(store::Transaction& tx, const policy::Policy& policy,
                      fmt::format("policy denies it as you changed it: {}", verdict.record.because),
                      "arguments"};
     request.risk = std::max(request.risk, verdict.risk);
-    if (verdict.record.kind == core::VerdictKind::hold)
-        demand(request.requirement, verdict.requirement);
+    if (verdict.record.kind != core::VerdictKind::hold) return {};
+    demand(request.requirement, verdict.requirement);
+    demand(request.timing, verdict.timing);
     return {};
 }
 

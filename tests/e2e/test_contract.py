@@ -18,6 +18,7 @@ from harness import PATIENCE_S, SEEN, SPEC, Client, EventReader, Server, ServerT
 NOBODY = {"id": "req_00000000000000000000000000", "name": "nobody"}
 
 # A limit so low that a handful of calls meets it.
+MINIMAL = "holdpoint: 1\npolicy: minimal\n"
 RATE_FLAGS = ("--rate-per-key", "2")
 
 
@@ -242,6 +243,8 @@ class ContractTest(ServerTest):
             proposal = {"action": {"tool": "refund", "arguments": {"amount": 20}}}
             for operation, path, body in (("POST", "/v1/check", proposal), ("GET", "/v1/grants", None),
                                           ("GET", "/v1/policy", None), ("GET", "/v1/policy/versions", None),
+                                          ("POST", "/v1/policy/check", {"text": MINIMAL}), ("POST", "/v1/policy/test", {}),
+                                          ("POST", "/v1/policy/diff", {"text": MINIMAL}),
                                           ("POST", "/v1/policy/explain", {"call": {"tool": "t", "args": {}}}),
                                           ("POST", "/v1/policy/backtest", {}), ("POST", "/v1/policy/suggest", None)):
                 with self.subTest(path=path):
@@ -266,6 +269,20 @@ class ContractTest(ServerTest):
             self.assertStatus(admin.get(f"/v1/policy/versions/{version}", query={"odd": "1"}), 400)
             self.assertStatus(admin.get("/v1/policy/versions/sha256:0"), 404)
             self.assertStatus(agent.get(f"/v1/policy/versions/{version}"), 403)
+
+            tested = (policy + "rules:\n  - {id: large, tools: [refund], when: args.amount > 100.0, then: deny}\n"
+                      "tests:\n  - {name: wrong, call: {tool: refund, args: {amount: 500}}, expect: {decision: allow}}\n")
+            self.assertStatus(admin.post("/v1/policy/check", {"text": tested}), 400, "invalid_argument", "text")
+            self.assertStatus(admin.post("/v1/policy/check", {}), 400, "invalid_argument", "text")
+            report = admin.post("/v1/policy/test", {"text": tested})
+            self.assertEqual((report["passed"], report["failed"], report["untested"]), (0, 1, []))
+            self.assertIn("deny", report["tests"][0]["message"])
+            right = tested.replace("expect: {decision: allow}", "expect: {decision: deny}")
+            self.assertEqual(admin.post("/v1/policy/check", {"text": right})["rules"], 1)
+            changes = ann.post("/v1/policy/diff", {"text": right})["changes"]
+            self.assertEqual([(one["kind"], one["direction"]) for one in changes], [("added", "stricter")])
+            self.assertEqual(admin.post("/v1/policy/diff", {"text": right, "before": tested})["changes"], [])
+            self.assertStatus(admin.post("/v1/policy/diff", {"text": right, "before": "holdpoint: 3"}), 400, "invalid_argument", "before")
 
             held = agent.post("/v1/requests", proposal)
             self.assertEqual(held["state"], "pending")
@@ -378,7 +395,8 @@ class ContractTest(ServerTest):
                 if SEEN[name, status] or (name, status) in self.excused:
                     continue
                 # A read is answered from what is there; only a queue that is full makes it 503, and no call can fill it.
-                is_read = operation["method"] == "GET" or name in ("checkProposal", "explainCall", "backtestPolicy", "suggestRules",
+                is_read = operation["method"] == "GET" or name in ("checkProposal", "checkPolicy", "testPolicy", "diffPolicy", "explainCall",
+                                                                  "backtestPolicy", "suggestRules",
                                                                   *inbox_contract.READS)
                 if status == "503" and is_read and name != "getReadiness":
                     continue

@@ -203,6 +203,42 @@ export type PolicyVersions = {
 export type Explanation = {
   verdict: Json
 }
+export type PolicyCheck = {
+  name: string
+  version: string
+  tools: number
+  gates: number
+  rules: number
+  counters: number
+  tests: number
+  warnings: {
+    line: number
+    column: number
+    message: string
+  }[]
+}
+export type PolicyTests = {
+  passed: number
+  failed: number
+  rules: number
+  untested: string[]
+  tests: {
+    name: string
+    line: number
+    column: number
+    passed: boolean
+    message: string
+  }[]
+}
+export type PolicyDiff = {
+  changes: ({
+    kind: 'added' | 'removed' | 'changed'
+    direction: 'stricter' | 'looser' | 'unclear'
+    what: string
+    before: string
+    after: string
+  })[]
+}
 export type Backtest = Json
 export type Suggestions = {
   suggestions: {

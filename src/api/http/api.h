@@ -191,6 +191,9 @@ class Api {
     void get_policy_version(const CallPtr& call);
     void put_policy(const CallPtr& call);
     void reload_policy(const CallPtr& call);
+    void check_policy(const CallPtr& call);
+    void test_policy(const CallPtr& call);
+    void diff_policy(const CallPtr& call);
     void explain(const CallPtr& call);
     void backtest(const CallPtr& call);
     void suggest(const CallPtr& call);
@@ -208,10 +211,15 @@ class Api {
     /// Reads the past page by page, newest first, and hands over what it found.
     using OnHistory = std::move_only_function<void(Result<std::vector<policy::PastCall>>)>;
     void read_history(std::optional<Timestamp> since, OnHistory done);
-    /// Loads the candidate in `text`, or takes the policy in force without one; away from the
-    /// network thread. Answers the error itself.
+    struct Candidate {
+        std::optional<std::string> text;  ///< without it: the policy in force
+        const char* field = "text";       ///< which an error names
+        bool may_fail_tests = false;
+    };
     using OnPolicy = std::move_only_function<void(service::PolicyInForce::Pointer)>;
-    void with_policy(const CallPtr& call, std::optional<std::string> text, OnPolicy then);
+    /// Loads the candidate away from the network's thread, or answers why it cannot be loaded.
+    void with_policy(const CallPtr& call, Candidate candidate, OnPolicy then);
+    bool read_policy_body(const CallPtr& call, Body& body);
 
     const Route* find(const http::Request& request, std::string& id, std::string& allowed) const;
     void admit(const Route& route, const CallPtr& call);

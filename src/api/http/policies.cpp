@@ -14,9 +14,6 @@
 #include "base/json_fields.h"
 #include "policy/compile.h"
 #include "policy/evaluate.h"
-#include "policy/explain.h"
-#include "policy/run_tests.h"
-#include "policy/suggest.h"
 #include "service/grants.h"
 #include "service/history.h"
 #include "service/judge.h"
@@ -28,28 +25,6 @@ using json::Fields;
 
 constexpr int history_page = 200;
 constexpr std::size_t history_max = 20'000;
-
-/// A policy file may be larger than a proposal; it comes as one string.
-json::Limits policy_limits(json::Limits limits) {
-    limits.bytes_max = std::max<std::size_t>(limits.bytes_max, 2 << 20);
-    limits.string_bytes_max = limits.bytes_max;
-    return limits;
-}
-
-std::string suggestions(const policy::Policy& policy, const std::vector<policy::PastCall>& calls,
-                        const policy::SuggestOptions& options) {
-    json::array list;
-    for (const policy::Suggestion& one : policy::suggest(policy, calls, options)) {
-        json::array evidence;
-        for (const std::string& id : one.evidence) evidence.push_back(json::value(id));
-        list.push_back(json::object{{"id", one.rule.id},
-                                    {"yaml", one.yaml},
-                                    {"approvals", static_cast<std::int64_t>(one.approvals)},
-                                    {"evidence", std::move(evidence)},
-                                    {"backtest", policy::to_json(one.result)}});
-    }
-    return json::canonical(json::object{{"suggestions", std::move(list)}});
-}
 
 }  // namespace
 
@@ -168,7 +143,7 @@ void Api::get_policy_version(const CallPtr& call) {
 void Api::put_policy(const CallPtr& call) {
     if (!has_no_query(call)) return;
     Body body;
-    if (!read_body(call, body, false, policy_limits(options_.json))) return;
+    if (!read_policy_body(call, body)) return;
     Fields fields(*body, "");
     const std::string text = fields.required_text("text", {.min = 1, .max = 1 << 20});
     const std::vector<std::string> acknowledged =
@@ -177,7 +152,7 @@ void Api::put_policy(const CallPtr& call) {
     if (policy_source_.read_file)
         return respond_error(call, {ErrorCode::conflict,
                                     "the policy comes from a file; change the file and reload it"});
-    with_policy(call, text, [this, call, acknowledged](service::PolicyInForce::Pointer policy) {
+    with_policy(call, {text}, [this, call, acknowledged](service::PolicyInForce::Pointer policy) {
         activate(call, policy, acknowledged);
     });
 }
@@ -220,16 +195,27 @@ void Api::put_in_force(const CallPtr& call, const service::PolicyInForce::Pointe
     });
 }
 
-void Api::with_policy(const CallPtr& call, std::optional<std::string> text, OnPolicy then) {
-    if (!text) return then(policy_.current());
+bool Api::read_policy_body(const CallPtr& call, Body& body) {
+    // A policy file may be larger than a proposal; it comes as one string.
+    json::Limits limits = options_.json;
+    limits.bytes_max = std::max<std::size_t>(limits.bytes_max, 2 << 20);
+    limits.string_bytes_max = limits.bytes_max;
+    return read_body(call, body, false, limits);
+}
+
+void Api::with_policy(const CallPtr& call, Candidate candidate, OnPolicy then) {
+    if (!candidate.text) return then(policy_.current());
     auto loaded = std::make_shared<Result<service::PolicyInForce::Pointer>>(
         Error{ErrorCode::internal, "not loaded"});
+    policy::LoadOptions options;
+    options.may_fail_tests = candidate.may_fail_tests;
     // Compiling a large policy takes milliseconds that nobody else should wait for.
-    offload_([loaded, text = std::move(*text)] { *loaded = policy::load(text); },
-             [call, loaded, then = std::move(then)]() mutable {
+    offload_([loaded, options,
+              text = std::move(*candidate.text)] { *loaded = policy::load(text, options); },
+             [call, loaded, field = candidate.field, then = std::move(then)]() mutable {
                  if (*loaded) return then(**loaded);
                  Error error = loaded->error();
-                 error.field = "text";
+                 error.field = field;
                  respond_error(call, error);
              });
 }
@@ -286,77 +272,6 @@ void Api::activate(const CallPtr& call, const service::PolicyInForce::Pointer& p
                                                  open->size(), ids),
                                      "acknowledge"});
             });
-    });
-}
-
-void Api::explain(const CallPtr& call) {
-    if (!has_no_query(call)) return;
-    Body body;
-    if (!read_body(call, body, false, policy_limits(options_.json))) return;
-    Fields fields(*body, "");
-    const json::value* asked = fields.required("call");
-    const std::optional<std::string> text = fields.text("text", {.min = 1, .max = 1 << 20});
-    if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
-    Result<policy::Situation> situation = policy::read_situation(*asked, call->now);
-    if (!situation) {
-        Error error = situation.error();
-        error.field = error.field.empty() ? "call" : "call." + error.field;
-        return respond_error(call, error);
-    }
-    with_policy(call, text,
-                [call, situation = std::make_shared<policy::Situation>(std::move(*situation))](
-                    const service::PolicyInForce::Pointer& policy) {
-                    policy::Workspace workspace;
-                    if (Result<void> ok = policy::settle(*situation, *policy); !ok)
-                        return respond_error(call, ok.error());
-                    const json::object record =
-                        policy::explain(*policy, situation->call, situation->state, workspace);
-                    respond_json(call, json::canonical(json::object{{"verdict", record}}));
-                });
-}
-
-void Api::backtest(const CallPtr& call) {
-    if (!has_no_query(call)) return;
-    Body body;
-    if (!read_body(call, body, false, policy_limits(options_.json))) return;
-    Fields fields(*body, "");
-    const std::optional<std::string> text = fields.text("text", {.min = 1, .max = 1 << 20});
-    const std::optional<std::int64_t> since_s = fields.integer("since_s", 1, 366LL * 86'400);
-    if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
-    std::optional<Timestamp> since;
-    if (since_s) since = call->now + -*since_s * 1000;
-    with_policy(call, text, [this, call, since](service::PolicyInForce::Pointer policy) {
-        read_history(since, [this, call, policy](Result<std::vector<policy::PastCall>> calls) {
-            if (!calls) return respond_error(call, calls.error());
-            auto out = std::make_shared<std::string>();
-            offload_(
-                [out, policy, calls = std::move(*calls)] {
-                    *out = json::canonical(policy::to_json(policy::backtest(*policy, calls)));
-                },
-                [call, out] { respond_json(call, std::move(*out)); });
-        });
-    });
-}
-
-void Api::suggest(const CallPtr& call) {
-    if (!has_no_query(call)) return;
-    Body body;
-    if (!read_body(call, body, true)) return;
-    Fields fields(*body, "");
-    const std::optional<std::int64_t> since_s = fields.integer("since_s", 1, 366LL * 86'400);
-    policy::SuggestOptions options;
-    if (const auto approvals = fields.integer("approvals_min", 2, 10'000))
-        options.approvals_min = static_cast<std::size_t>(*approvals);
-    if (Result<void> ok = fields.finish(); !ok) return respond_error(call, ok.error());
-    std::optional<Timestamp> since;
-    if (since_s) since = call->now + -*since_s * 1000;
-    read_history(since, [this, call, options,
-                         policy = policy_.current()](Result<std::vector<policy::PastCall>> calls) {
-        if (!calls) return respond_error(call, calls.error());
-        auto out = std::make_shared<std::string>();
-        offload_([out, policy, options,
-                  calls = std::move(*calls)] { *out = suggestions(*policy, calls, options); },
-                 [call, out] { respond_json(call, std::move(*out)); });
     });
 }
 

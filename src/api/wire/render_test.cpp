@@ -150,7 +150,7 @@ TEST(Sse, H7_every_event_has_its_name) {
         {EventKind::extended, "request-extended"},   {EventKind::reported, "tool-result"},
         {EventKind::held, "decision-held"},          {EventKind::undone, "decision-undone"},
     };
-    for (const auto& [kind, name] : table) EXPECT_EQ(sse_name(kind), name);
+    for (const auto& [kind, name] : table) EXPECT_EQ(public_name(kind), name);
 }
 
 TEST(Words, every_word_reads_back) {

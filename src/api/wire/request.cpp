@@ -272,7 +272,7 @@ std::string events_json(const std::vector<store::StoredEvent>& events) {
         const core::Event& event = events[i].event;
         ObjectWriter writer(out);
         writer.number("seq", events[i].seq);
-        writer.word("type", sse_name(event.kind));
+        writer.word("type", public_name(event.kind));
         writer.time("at", event.at);
         writer.text_or_null("actor", event.actor);
         writer.text_or_null("via", event.via);
@@ -283,36 +283,10 @@ std::string events_json(const std::vector<store::StoredEvent>& events) {
     return out + "]}";
 }
 
-std::string_view sse_name(core::EventKind kind) {
-    switch (kind) {
-        case core::EventKind::requested:
-            return "approval-required";
-        case core::EventKind::voted:
-            return "decision-recorded";
-        case core::EventKind::settled:
-            return "request-settled";
-        case core::EventKind::reminded:
-            return "request-reminded";
-        case core::EventKind::escalated:
-            return "request-escalated";
-        case core::EventKind::retried:
-            return "request-retried";
-        case core::EventKind::extended:
-            return "request-extended";
-        case core::EventKind::reported:
-            return "tool-result";
-        case core::EventKind::held:
-            return "decision-held";
-        case core::EventKind::undone:
-            return "decision-undone";
-    }
-    return "request-changed";
-}
-
 std::string to_sse(const store::Change& change) {
     const core::Event& event = change.event.event;
     const Request& request = *change.request;
-    const std::string_view name = sse_name(event.kind);
+    const std::string_view name = public_name(event.kind);
     std::string out = "id: " + std::to_string(change.event.seq) + "\nevent: ";
     out += name;
     out += "\ndata: ";

@@ -36,7 +36,4 @@ std::string events_json(const std::vector<store::StoredEvent>& events);
 /// One server-sent event, complete with its blank line.
 std::string to_sse(const store::Change& change);
 
-/// The event's name on the stream.
-std::string_view sse_name(core::EventKind kind);
-
 }  // namespace holdpoint::wire

@@ -46,21 +46,6 @@ bool is_told(core::EventKind about) {
     return false;
 }
 
-std::string_view event_name(core::EventKind about) {
-    switch (about) {
-        case core::EventKind::settled:
-            return "request-settled";
-        case core::EventKind::reminded:
-            return "request-reminded";
-        case core::EventKind::escalated:
-            return "request-escalated";
-        case core::EventKind::retried:
-            return "request-retried";
-        default:
-            return "approval-required";
-    }
-}
-
 bool may_decide(const store::Principal& person, const core::Request& request) {
     const bool is_decider = !person.is_disabled && (person.role == store::Role::approver ||
                                                     person.role == store::Role::admin);
@@ -173,7 +158,7 @@ std::string PushChannel::message(core::EventKind about, const core::Request& req
         R"("token":{}}}}})",
         quote(cut_utf8(request.headline, title_max)), quote(body_of(request)),
         quote(options_.base_url + "/r/" + id), id, request.state == core::State::settled, badge, id,
-        event_name(about), to_string(request.state),
+        public_name(about), to_string(request.state),
         request.outcome ? quote(to_string(*request.outcome)) : "null", to_string(request.risk),
         request.digest, to_string(request.expires_at), token);
 }

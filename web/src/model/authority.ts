@@ -29,6 +29,10 @@ export function whoDecides(request: Request): string {
 export const missingVotes = (request: Request): number =>
   request.requirement.lines.reduce((sum, line) => sum + Math.max(0, line.quorum - line.have), 0)
 
+/** Whether one person's approval may also cover similar actions: what several release, one cannot grant. */
+export const mayGrant = (request: Request): boolean =>
+  request.kind === 'action' && request.requirement.lines.reduce((sum, line) => sum + line.quorum, 0) === 1
+
 /** What can be done with this kind of request, in the order of the bar. */
 export function decisionsFor(request: Request): DecisionKind[] {
   const can_modify = request.requirement.modifiable && (request.kind !== 'plan' || (request.plan?.modifiable ?? false))

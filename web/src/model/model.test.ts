@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Input, Json, Me, Request } from '../wire'
 import { checkAnswer, draftFor } from './answer'
-import { decisionsFor, missingVotes, whoDecides, whyNotDecide } from './authority'
+import { decisionsFor, mayGrant, missingVotes, whoDecides, whyNotDecide } from './authority'
 import { codeOf } from './code'
 import { findDanger } from './danger'
 import { matches, no_filter, readFilter, writeFilter } from './filter'
@@ -213,6 +213,11 @@ describe('authority', () => {
     const two = request({ requirement: line({ group: 'finance', quorum: 2, have: 1 }) })
     expect(missingVotes(two)).toBe(1)
     expect(whoDecides(two)).toBe('2 of group finance')
+  })
+  it('P7 offers a grant only where one person releases alone', () => {
+    expect(mayGrant(request())).toBe(true)
+    expect(mayGrant(request({ requirement: line({ quorum: 2 }) }))).toBe(false)
+    expect(mayGrant(request({ kind: 'confirmation' }))).toBe(false)
   })
   it('each kind has its decisions', () => {
     expect(decisionsFor(request())).toContain('modify')

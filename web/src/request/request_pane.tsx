@@ -1,7 +1,7 @@
 // One request: everything a person needs to decide, and the bar with which they do.
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { checkAnswer, draftFor } from '../model/answer'
-import { decisionsFor, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
+import { decisionsFor, mayGrant, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
 import { changes, isSame } from '../model/json'
 import { returns_before_ms } from '../model/snooze'
 import { serverNow } from '../model/time'
@@ -162,7 +162,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
     if (Date.parse(request.expires_at) - serverNow() <= returns_before_ms) return tell('It ends too soon to be put off.')
     setMode('snooze')
   }
-  const can_grant = can.includes('approve') && request.kind === 'action'
+  const can_grant = can.includes('approve') && mayGrant(request)
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
