@@ -67,14 +67,16 @@ bool kill_children() {
 }
 
 /// Takes in the dead, and tells how the program ended. False when nobody is left.
-bool reap(pid_t program, bool& is_told) {
+bool reap(pid_t program, bool& is_over) {
     for (;;) {
         int status = 0;
         const pid_t dead = ::waitpid(-1, &status, WNOHANG);
         if (dead < 0 && errno == EINTR) continue;
         if (dead <= 0) return dead == 0;
         if (dead != program) continue;
-        is_told = ::write(status_end, &status, sizeof status) == sizeof status;
+        is_over = true;
+        // Nobody may be left to read it, which ends us soon enough.
+        (void)!::write(status_end, &status, sizeof status);
     }
 }
 
@@ -99,17 +101,21 @@ bool reap(pid_t program, bool& is_told) {
     ::close(output_end);
     if (program < 0) ::_exit(1);
     const int ending = static_cast<int>(::syscall(SYS_pidfd_open, program, 0));
-    bool is_told = false;
+    bool is_over = false;
     for (;;) {
-        reap(program, is_told);
-        pollfd waiting[2]{{control, POLLIN, 0}, {is_told ? -1 : ending, POLLIN, 0}};
-        ::poll(waiting, 2, !is_told && ending < 0 ? poll_ms : 1000);
+        reap(program, is_over);
+        pollfd waiting[2]{{control, POLLIN, 0}, {is_over ? -1 : ending, POLLIN, 0}};
+        ::poll(waiting, 2, !is_over && ending < 0 ? poll_ms : 1000);
         if (waiting[0].revents != 0) break;
     }
     // The children of what is killed become ours, so that the next round ends them.
-    while (kill_children() && reap(program, is_told)) ::poll(nullptr, 0, 1);
-    ::kill(-program, SIGKILL);
-    reap(program, is_told);
+    bool is_known = true;
+    while ((is_known = kill_children()) && reap(program, is_over)) ::poll(nullptr, 0, 1);
+    // Without /proc only its group can be ended, and only while the number is surely its own.
+    if (!is_known && !is_over) {
+        ::kill(-program, SIGKILL);
+        while (!is_over && reap(program, is_over)) ::poll(nullptr, 0, 1);
+    }
     ::_exit(0);
 }
 
