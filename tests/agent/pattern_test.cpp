@@ -427,7 +427,9 @@ TEST(Confirmed, Q12_anything_but_a_clear_yes_is_a_no) {
         HumanInTheLoop loop(open_for_all(people));
         const Agent agent = pages.agent(polite);
         loop.execute(agent, "Delete the about page");
-        EXPECT_EQ(loop.execute(agent, words).output, "I left it.") << words;
+        // A model that tries it all the same has asked again, and the person sees that.
+        const RunResult result = loop.execute(agent, words);
+        EXPECT_TRUE(result.output.starts_with("I left it.\n\nWaits for your yes: ")) << words;
         EXPECT_TRUE(pages.deleted.empty()) << words;
     }
 }
