@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <regex>
 
+#include "api/wire/errors.h"
 #include "cli/json_text.h"
 #include "cli/resource.h"
 
@@ -30,6 +34,36 @@ TEST(ExitCode, EveryErrorHasItsNumber) {
         EXPECT_EQ(static_cast<int>(exit_code(found->first)), found->second)
             << to_string(found->first);
     }
+}
+
+/// One row of the table in docs/errors.md.
+struct Documented {
+    int status = 0;
+    int exit = 0;
+};
+
+std::map<std::string, Documented> documented_errors() {
+    std::ifstream in(std::filesystem::path(HOLDPOINT_SOURCE_DIR) / "docs/errors.md");
+    const std::regex row(R"(^\| `([a-z_]+)` \| ([0-9]+)[0-9, ]* \| ([0-9]+) \|.*)");
+    std::map<std::string, Documented> found;
+    std::string line;
+    std::smatch match;
+    while (std::getline(in, line))
+        if (std::regex_match(line, match, row))
+            found[match[1]] = {std::stoi(match[2]), std::stoi(match[3])};
+    return found;
+}
+
+TEST(ExitCode, TheDocumentedNumbersAreTheRealOnes) {
+    const std::map<std::string, Documented> found = documented_errors();
+    for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i) {
+        const auto code = static_cast<ErrorCode>(i);
+        const std::string name(to_string(code));
+        ASSERT_TRUE(found.contains(name)) << name;
+        EXPECT_EQ(found.at(name).status, wire::http_status(code)) << name;
+        EXPECT_EQ(found.at(name).exit, static_cast<int>(exit_code(code))) << name;
+    }
+    EXPECT_EQ(found.size(), static_cast<std::size_t>(ErrorCode::internal) + 1);
 }
 
 json::value resource(std::string_view outcome, bool is_released) {

@@ -42,6 +42,7 @@ struct ServeFlags {
     std::int64_t pending_max = 10'000;
     std::size_t body_max = 256 * 1024;
     std::size_t connections_max = 20'000;
+    std::int64_t connections_per_address = -1;  // not said
     std::string wait_max = "5m";
     std::string undo_max = "30s";
     double rate_per_key = 0, rate_per_address = 0;
@@ -129,6 +130,12 @@ void add_limit_options(Command command, ServeFlags& flags) {
         .group(group);
     command.add_option("--connections-max", flags.connections_max, "Open connections")
         .between(1, 1'000'000)
+        .group(group);
+    command
+        .add_option(
+            "--connections-per-address", flags.connections_per_address,
+            "Open connections of one address; 0: no limit (default: 2000, behind a proxy 0)")
+        .between(0, 1'000'000)
         .group(group);
     command.add_option("--wait-max", flags.wait_max, "Longest wait of one call").group(group);
     command
@@ -263,6 +270,11 @@ Result<Config> to_config(const ServeFlags& flags) {
     config.api.auth.per_address = {flags.rate_per_address, std::max(1.0, flags.rate_per_address)};
     config.http.limits.body_bytes_max = flags.body_max;
     config.http.connections_max = flags.connections_max;
+    if (flags.connections_per_address >= 0)
+        config.http.connections_per_peer_max =
+            static_cast<std::size_t>(flags.connections_per_address);
+    else if (flags.is_behind_proxy)
+        config.http.connections_per_peer_max = 0;  // all of them are the proxy's
     config.channels = flags.notify;
     config.push_contact = flags.push_contact;
     config.api.may_push_to_loopback = flags.may_push_to_loopback;

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -10,7 +13,8 @@
 namespace holdpoint::notify {
 
 /// Takes due rows from the outbox, sends them, and marks them sent or due later. A row is gone only
-/// after its message went out. Network thread only.
+/// after its message went out. Every message goes its own way: one target at a time is written to
+/// once, in order, and one that is slow keeps only itself waiting. Network thread only.
 class OutboxWorker {
   public:
     OutboxWorker(store::Store& store, Clock& clock, std::vector<std::unique_ptr<Channel>> channels);
@@ -20,34 +24,44 @@ class OutboxWorker {
     void poke();
 
   private:
+    /// A target of a channel.
+    using Lane = std::pair<std::string, std::string>;
     struct Item {
         store::OutboxRow row;
         std::shared_ptr<const core::Request> request;
     };
     struct Due {
         std::vector<Item> items;
-        bool has_split = false;  ///< rows were put in the place of others; look again
+        bool must_look_on = false;  ///< that was all for one look, or rows took the place of others
+        bool has_more = false;      ///< something is left for when others are done
+    };
+    /// What is on its way: its row is still in the outbox, and must not be taken again.
+    struct UnderWay {
+        std::set<std::int64_t> rows;
+        std::set<Lane> lanes;
     };
     struct Mark {
-        std::int64_t id;
+        store::OutboxRow row;
         std::optional<Timestamp> retry_at;
     };
-    /// What was read at once and is on its way.
-    struct Round {
-        std::size_t missing = 0;
-        bool may_be_more = false;
-        std::vector<Mark> marks;
-    };
-    Result<Due> take_due(store::Transaction& tx, Timestamp now) const;
-    void deliver(const std::vector<Item>& items);
-    void finish(const std::shared_ptr<Round>& round);
+    Result<Due> take_due(store::Transaction& tx, Timestamp now, const UnderWay& under_way) const;
+    void on_due(Result<Due> due);
+    void deliver(Item item);
+    void on_sent(const Item& item, const Result<void>& sent);
+    void write_marks();
+    void on_marked(const std::vector<Mark>& marks, const Result<void>& marked);
     Channel* find(const std::string& name) const;
 
     store::Store& store_;
     Clock& clock_;
     std::vector<std::unique_ptr<Channel>> channels_;
-    bool is_busy_ = false;
+    UnderWay under_way_;
+    std::vector<Mark> marks_;  ///< of messages that are done, to be written together
+    bool is_looking_ = false;
     bool must_look_again_ = false;
+    bool has_more_ = false;  ///< the last look left something
+    bool is_delivering_ = false;
+    bool is_marking_ = false;
 };
 
 }  // namespace holdpoint::notify

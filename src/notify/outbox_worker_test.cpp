@@ -43,7 +43,8 @@ class Outbox : public service::test::StoreTest {
     }
     std::vector<store::OutboxRow> rows() {
         return get([](store::Transaction& tx) {
-            return tx.outbox_due(Timestamp{9'000'000'000'000}, 1000);
+            return tx.outbox_due(Timestamp{9'000'000'000'000}, 1000,
+                                 [](const auto&) { return true; });
         });
     }
     /// Pokes, and lets everything that follows from it happen: the store keeps the order, so two
@@ -158,6 +159,95 @@ TEST_F(Outbox, each_thing_that_happens_is_told) {
     ASSERT_EQ(sent_.size(), 2u);
     EXPECT_EQ(sent_[0].about, core::EventKind::requested);
     EXPECT_EQ(sent_[1].about, core::EventKind::settled);
+}
+
+/// Tells two people of everything; one of them takes as long as the test wants.
+class TwoPeople : public Channel {
+  public:
+    const std::string& name() const override { return name_; }
+    Result<void> send(core::EventKind, const core::Request&) override { return {}; }
+    bool has_targets() const override { return true; }
+    Result<std::vector<std::string>> targets(store::Transaction&, core::EventKind,
+                                             const core::Request&) const override {
+        return std::vector<std::string>{"slow", "quick"};
+    }
+    void deliver(core::EventKind, std::shared_ptr<const core::Request> request,
+                 const std::string& target, Done done) override {
+        if (target == "quick") {
+            quick.push_back(request->id);
+            return done({});
+        }
+        slow.push_back(request->id);
+        waiting.push_back(std::move(done));
+    }
+
+    std::vector<RequestId> slow, quick;
+    std::vector<Done> waiting;
+
+  private:
+    std::string name_ = "fake";
+};
+
+class OutboxLanes : public Outbox {
+  protected:
+    OutboxLanes() {
+        auto channel = std::make_unique<TwoPeople>();
+        people_ = channel.get();
+        std::vector<std::unique_ptr<Channel>> channels;
+        channels.push_back(std::move(channel));
+        worker_ = std::make_unique<OutboxWorker>(*store_, clock_, std::move(channels));
+    }
+    TwoPeople* people_ = nullptr;
+};
+
+TEST_F(OutboxLanes, H8_who_is_slow_keeps_nobody_else_waiting) {
+    const RequestId first = submitted()->id;
+    worker_->poke();
+    ASSERT_TRUE(pump_until([this] { return people_->quick.size() == 1; }));
+    EXPECT_EQ(people_->slow.size(), 1u);
+    const RequestId second = submitted()->id;
+    worker_->poke();
+    EXPECT_TRUE(pump_until([this] { return people_->quick.size() == 2; }));
+    EXPECT_EQ(people_->quick, (std::vector{first, second}));
+}
+
+TEST_F(OutboxLanes, who_is_slow_is_written_to_once_at_a_time_and_in_order) {
+    std::vector<RequestId> asked;
+    for (int i = 0; i < 3; ++i) asked.push_back(submitted()->id);
+    worker_->poke();
+    ASSERT_TRUE(pump_until([this] { return people_->quick.size() == 3; }));
+    for (std::size_t done = 1; done <= 3; ++done) {
+        EXPECT_EQ(people_->slow.size(), done);
+        EXPECT_EQ(people_->slow.back(), asked[done - 1]);
+        people_->waiting[done - 1]({});
+        ASSERT_TRUE(
+            pump_until([&] { return people_->slow.size() == std::min<std::size_t>(done + 1, 3); }));
+    }
+    ASSERT_TRUE(pump_until([this] { return rows().empty(); }));
+    EXPECT_EQ(people_->slow, asked);
+}
+
+TEST_F(OutboxLanes, what_waits_for_who_is_slow_does_not_hide_the_rest) {
+    std::vector<core::Proposal> proposals(250, proposal());
+    ASSERT_TRUE(submit_call(call_with(proposals)));
+    worker_->poke();
+    EXPECT_TRUE(pump_until([this] { return people_->quick.size() == 250; }));
+    EXPECT_EQ(people_->slow.size(), 1u);
+}
+
+TEST_F(OutboxLanes, nothing_is_sent_twice_while_it_is_on_its_way) {
+    submitted();
+    for (int i = 0; i < 5; ++i) look();
+    clock_.advance(60'000);
+    for (int i = 0; i < 5; ++i) look();
+    EXPECT_EQ(people_->slow.size(), 1u);
+    EXPECT_EQ(people_->quick.size(), 1u);
+    people_->waiting.front()(Error{ErrorCode::unavailable, "nobody there"});
+    for (int i = 0; i < 5; ++i) look();
+    EXPECT_EQ(people_->slow.size(), 1u) << "and not again before it is due";
+    clock_.advance(1000);
+    look();
+    EXPECT_EQ(people_->slow.size(), 2u);
 }
 
 }  // namespace

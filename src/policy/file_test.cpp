@@ -239,6 +239,7 @@ TEST(PolicyFile, what_makes_no_sense_is_refused) {
              "gates: {g: {type: tool_execution, on_timeout: default}}\n",
              "gates: {g: {type: tool_execution, timeout: 5}}\n",
              "gates: {g: {type: tool_execution, timeout: 5 minutes}}\n",
+             "gates: {g: {type: tool_execution, reminders: {every: 10ms}}}\n",
              "rules: [{id: r}]\n",
              "rules: [{then: deny}]\n",
              "rules: [{id: r, then: deny}, {id: r, then: deny}]\n",

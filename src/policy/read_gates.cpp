@@ -28,6 +28,8 @@ ApproverLine line(const Node& node, Fault& fault) {
     return line;
 }
 
+constexpr std::int64_t remind_every_ms_min = 1000;
+
 void reminders(Section& section, Patience& patience) {
     const Node* node = section.find("reminders", Kind::map);
     if (!node) return;
@@ -35,6 +37,8 @@ void reminders(Section& section, Patience& patience) {
     patience.remind_every_ms = inner.duration("every");
     patience.reminders_max = inner.integer("max", {0, 1000});
     if (!patience.remind_every_ms) inner.refuse("reminders need `every`");
+    if (patience.remind_every_ms.value_or(remind_every_ms_min) < remind_every_ms_min)
+        inner.refuse("`every` of reminders must be at least `1s`");
     inner.finish();
 }
 

@@ -32,16 +32,6 @@ std::string lowered(std::string_view text) {
     return out;
 }
 
-bool is_secret(std::string_view path, const Tool* tool) {
-    const std::string name = lowered(path);
-    const bool looks_secret =
-        std::any_of(secret_names.begin(), secret_names.end(),
-                    [&](std::string_view word) { return name.find(word) != std::string::npos; });
-    if (looks_secret || !tool || !path.starts_with("args.")) return looks_secret;
-    const std::string_view argument = path.substr(5, path.find('.', 5) - 5);
-    return std::find(tool->redact.begin(), tool->redact.end(), argument) != tool->redact.end();
-}
-
 std::string shown(const json::value& value) {
     if (const boost::json::string* text = value.if_string())
         return visible(cut_utf8({text->data(), text->size()}, value_bytes_max));
@@ -104,6 +94,16 @@ Result<std::vector<std::string>> template_paths(std::string_view text) {
                          ""};
     }
     return paths;
+}
+
+bool is_secret(std::string_view path, const Tool* tool) {
+    const std::string name = lowered(path);
+    const bool looks_secret =
+        std::any_of(secret_names.begin(), secret_names.end(),
+                    [&](std::string_view word) { return name.find(word) != std::string::npos; });
+    if (looks_secret || !tool || !path.starts_with("args.")) return looks_secret;
+    const std::string_view argument = path.substr(5, path.find('.', 5) - 5);
+    return std::find(tool->redact.begin(), tool->redact.end(), argument) != tool->redact.end();
 }
 
 std::string render(std::string_view text, const Call& call, const Tool* tool) {

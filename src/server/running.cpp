@@ -15,6 +15,7 @@
 #include "notify/log_channel.h"
 #include "notify/push/push_channel.h"
 #include "policy/compile.h"
+#include "policy/template.h"
 #include "server/admin_key.h"
 #include "server/embedded_site.h"
 #include "server/policy_file.h"
@@ -122,8 +123,14 @@ Result<Started> Running::start() {
             boost::asio::post(io_, [both] { both->second(); });
         });
     };
-    const Result<PushSecrets> secrets = load_push_secrets();
-    if (!secrets) return secrets.error();
+    const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
+                          config_.channels.end();
+    std::optional<PushSecrets> secrets;
+    if (has_push) {
+        Result<PushSecrets> loaded = load_push_secrets();
+        if (!loaded) return loaded.error();
+        secrets = std::move(*loaded);
+    }
 
     // From here on calls come in whenever the loop runs: nothing may ask the store before all that
     // a call or a commit reaches is there.
@@ -150,10 +157,7 @@ Result<Started> Running::start() {
     std::vector<std::unique_ptr<notify::Channel>> channels;
     for (const std::string& channel : config_.channels)
         if (channel == "log") channels.push_back(std::make_unique<notify::LogChannel>());
-    std::unique_ptr<notify::Channel> push = make_push(*secrets, started);
-    const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
-                          config_.channels.end();
-    if (has_push) channels.push_back(std::move(push));
+    if (secrets) channels.push_back(make_push(*secrets, started));
     outbox_ = std::make_unique<notify::OutboxWorker>(*store_, *clock_, std::move(channels));
     if (Result<void> ok = make_first_admin(started); !ok) return ok.error();
 
@@ -323,10 +327,16 @@ std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
     auto post = [may_be_loopback](const push::Call& call) {
         return push::post(call, may_be_loopback);
     };
+    auto is_secret = [this](std::string_view tool, std::string_view path) {
+        const service::PolicyInForce::Pointer policy = policy_->current();
+        const auto known = policy->tools.find(tool);
+        return policy::is_secret(fmt::format("args.{}", path),
+                                 known == policy->tools.end() ? nullptr : known->second.tool);
+    };
     return std::make_unique<push::PushChannel>(
         *store_, *clock_, offload, post,
         push::PushChannel::Options{secrets.keys, secrets.token_key, started.url,
-                                   config_.push_contact});
+                                   config_.push_contact, is_secret});
 }
 
 Result<void> Running::make_first_admin(Started& started) {

@@ -63,8 +63,9 @@ class Running {
     const Config config_;
     boost::asio::io_context io_{1};
     boost::asio::thread_pool blocking_{2};
-    boost::asio::thread_pool outgoing_{
-        2};  ///< calls to push services: slow ones hold up nobody else
+    /// Calls to push services. Each browser has one under way at most; one that does not answer
+    /// holds a thread for ten seconds.
+    boost::asio::thread_pool outgoing_{8};
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<SteadyClock> clock_;
     std::unique_ptr<service::PolicyInForce> policy_;

@@ -188,6 +188,16 @@ Result<Authenticated> authenticate_session(Transaction& tx, const std::string& t
                          (*session)->last_seen_at};
 }
 
+Result<bool> is_signed_in(Transaction& tx, const SessionId& id, const PrincipalId& person,
+                          Timestamp now) {
+    const Result<std::optional<store::Session>> session = tx.find_session(id);
+    if (!session) return session.error();
+    if (!*session || (*session)->principal != person) return false;
+    const Result<Authenticated> found = authenticate_session(tx, (*session)->hash, now);
+    if (!found && found.error().code != ErrorCode::unauthenticated) return found.error();
+    return found.has_value();
+}
+
 Result<Authenticated> open_session(Transaction& tx, const store::Session& session,
                                    const std::string& password_hash) {
     Result<std::optional<Principal>> principal = tx.find_principal(session.principal);

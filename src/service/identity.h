@@ -63,6 +63,10 @@ Result<Authenticated> authenticate_key(store::Transaction& tx, const std::string
 Result<Authenticated> authenticate_session(store::Transaction& tx, const std::string& token_hash,
                                            Timestamp now);
 
+/// Whether this session of this person is good for anything at this moment.
+Result<bool> is_signed_in(store::Transaction& tx, const SessionId& id, const PrincipalId& person,
+                          Timestamp now);
+
 /// Opens a session for whoever has just proved to know the password behind `password_hash`.
 /// Checking it takes a while; unauthenticated if it was changed, or the person disabled, meanwhile.
 Result<Authenticated> open_session(store::Transaction& tx, const store::Session& session,

@@ -83,6 +83,7 @@ struct PushSubscription {
     std::string name;
     Timestamp created_at;
     std::optional<Timestamp> last_sent_at;
+    SessionId session = {};  ///< the sign-in that asked for it; the store drops it with that
 };
 
 /// A stored answer to a repeated call.
@@ -237,6 +238,7 @@ class Transaction {
     virtual Result<void> save_session(const Session& session) = 0;
     /// Writes when the session was last used; one that is gone stays gone.
     virtual Result<void> touch_session(const std::string& hash, Timestamp now) = 0;
+    /// With a session go the push subscriptions that it asked for, however it ends.
     virtual Result<void> drop_session(const std::string& hash) = 0;
     virtual Result<void> drop_sessions_of(const PrincipalId& principal) = 0;
     virtual Result<int> drop_sessions_before(Timestamp now) = 0;
@@ -254,6 +256,9 @@ class Transaction {
     virtual Result<std::vector<PushSubscription>> push_subscriptions(
         const std::optional<PrincipalId>& principal) = 0;
     virtual Result<void> save_push(const PushSubscription& subscription) = 0;
+    /// Writes when a message went out, unless the subscription is another one by now: removed, or
+    /// renewed for somebody else or with other keys.
+    virtual Result<void> note_push_sent(const PushSubscription& as_sent, Timestamp now) = 0;
     virtual Result<void> drop_push(const PushSubscriptionId& id) = 0;
 
     /// Until when this person does not want to see the request; nothing ends it.
@@ -272,7 +277,11 @@ class Transaction {
     virtual Result<std::vector<std::shared_ptr<const core::Request>>> similar(
         const core::Request& request, int looks_max, int limit) = 0;
 
-    virtual Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) = 0;
+    /// Due rows that are wanted, the earliest first. The others are passed over and stay due: what
+    /// somebody cannot take now does not keep what stands behind it.
+    using IsWanted = std::function<bool(const OutboxRow&)>;
+    virtual Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit,
+                                                      const IsWanted& is_wanted) = 0;
     virtual Result<void> outbox_sent(std::int64_t id) = 0;
     virtual Result<void> outbox_retry(std::int64_t id, Timestamp due_at) = 0;
     /// Puts one row for each target in the place of this one, so that each is sent and tried again

@@ -125,7 +125,9 @@ TEST_P(StoreContract, EveryChannelGetsEveryEffectUntilItIsSent) {
     open({.channels = {"webhook", "mail"}});
     const RequestPointer made = create(request());
     const auto due = [&](int ms) {
-        return get([=](Transaction& tx) { return tx.outbox_due(start + ms, 10); });
+        return get([=](Transaction& tx) {
+            return tx.outbox_due(start + ms, 10, [](const auto&) { return true; });
+        });
     };
     EXPECT_THAT(due(-1), IsEmpty());
     const std::vector<OutboxRow> rows = due(0);

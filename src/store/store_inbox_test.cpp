@@ -142,7 +142,9 @@ TEST_P(StoreContract, AMessageForManyBecomesOneForEach) {
     open(std::move(wanted));
     create(request());
     const auto rows = [&] {
-        return get([](Transaction& tx) { return tx.outbox_due(start + 1000, 10); });
+        return get([](Transaction& tx) {
+            return tx.outbox_due(start + 1000, 10, [](const auto&) { return true; });
+        });
     };
     ASSERT_EQ(rows().size(), 1u);
     EXPECT_TRUE(rows()[0].target.empty());
@@ -195,6 +197,18 @@ TEST_P(StoreContract, PasskeysAreKeptUntilTheyAreDropped) {
     EXPECT_TRUE(get([&](Transaction& tx) { return tx.passkeys_of(ann.id); }).empty());
 }
 
+/// A session that is called like the person's first letter.
+Session signed_in(const Principal& who) {
+    const char mark = who.name.front();
+    Session session;
+    session.hash = std::string(32, mark);
+    session.principal = who.id;
+    session.created_at = session.last_seen_at = start;
+    session.expires_at = start + 1000;
+    session.id = SessionId{{{static_cast<unsigned char>(mark)}}};
+    return session;
+}
+
 TEST_P(StoreContract, PushSubscriptionsBelongToOneEndpoint) {
     const Principal ann = person("ann", Role::admin, {}), bob = person("bob", Role::admin, {});
     PushSubscription push{PushSubscriptionId{{{1}}},
@@ -204,10 +218,13 @@ TEST_P(StoreContract, PushSubscriptionsBelongToOneEndpoint) {
                           std::string(16, 's'),
                           "phone",
                           start,
-                          std::nullopt};
+                          std::nullopt,
+                          SessionId{{{'a'}}}};
     put([&](Transaction& tx) -> Result<void> {
-        for (const Principal* who : {&ann, &bob})
+        for (const Principal* who : {&ann, &bob}) {
             if (const Result<void> saved = tx.save_principal(*who); !saved) return saved;
+            if (const Result<void> saved = tx.save_session(signed_in(*who)); !saved) return saved;
+        }
         return tx.save_push(push);
     });
     const auto of = [&](const std::optional<PrincipalId>& who) {
@@ -217,17 +234,88 @@ TEST_P(StoreContract, PushSubscriptionsBelongToOneEndpoint) {
     EXPECT_EQ(of(bob.id), 0u);
     EXPECT_EQ(of(std::nullopt), 1u);
     push.principal = bob.id;
+    push.session = SessionId{{{'b'}}};
     push.last_sent_at = start + 1;
     put([&](Transaction& tx) { return tx.save_push(push); });
     const auto found = get([&](Transaction& tx) { return tx.find_push(push.endpoint); });
     ASSERT_TRUE(found);
     EXPECT_EQ(found->principal, bob.id);
+    EXPECT_EQ(found->session, push.session);
     EXPECT_EQ(found->public_key, push.public_key);
     EXPECT_EQ(found->secret, push.secret);
     EXPECT_EQ(found->last_sent_at, start + 1);
     EXPECT_TRUE(get([&](Transaction& tx) { return tx.find_push(push.id); }));
     put([&](Transaction& tx) { return tx.drop_push(push.id); });
     EXPECT_EQ(of(std::nullopt), 0u);
+}
+
+TEST_P(StoreContract, AMessageThatWasOnItsWayDoesNotUndoANewSubscription) {
+    const Principal ann = person("ann", Role::admin, {}), bob = person("bob", Role::admin, {});
+    PushSubscription push;
+    push.id = PushSubscriptionId{{{1}}};
+    push.principal = ann.id;
+    push.session = SessionId{{{'a'}}};
+    push.endpoint = "https://push.example/1";
+    push.public_key = std::string(65, 'k');
+    push.secret = std::string(16, 's');
+    put([&](Transaction& tx) -> Result<void> {
+        for (const Principal* who : {&ann, &bob}) {
+            if (const Result<void> saved = tx.save_principal(*who); !saved) return saved;
+            if (const Result<void> saved = tx.save_session(signed_in(*who)); !saved) return saved;
+        }
+        return tx.save_push(push);
+    });
+    const auto found = [&] { return get([&](Transaction& tx) { return tx.find_push(push.id); }); };
+    put([&](Transaction& tx) { return tx.note_push_sent(push, start + 1); });
+    EXPECT_EQ(found()->last_sent_at, start + 1);
+
+    PushSubscription renewed = push;
+    renewed.principal = bob.id;
+    renewed.session = SessionId{{{'b'}}};
+    renewed.public_key = std::string(65, 'n');
+    put([&](Transaction& tx) { return tx.save_push(renewed); });
+    put([&](Transaction& tx) { return tx.note_push_sent(push, start + 2); });
+    ASSERT_TRUE(found());
+    EXPECT_EQ(found()->principal, bob.id);
+    EXPECT_EQ(found()->public_key, renewed.public_key);
+    EXPECT_FALSE(found()->last_sent_at) << "nothing was sent to this one yet";
+
+    put([&](Transaction& tx) { return tx.drop_push(push.id); });
+    put([&](Transaction& tx) { return tx.note_push_sent(renewed, start + 3); });
+    EXPECT_FALSE(found());
+}
+
+TEST_P(StoreContract, APushSubscriptionGoesWithItsSessionHoweverThatEnds) {
+    const Principal ann = person("ann", Role::admin, {}), bob = person("bob", Role::admin, {});
+    const auto left = [&] {
+        return get([](Transaction& tx) { return tx.push_subscriptions(std::nullopt); }).size();
+    };
+    const auto subscribe = [&] {
+        put([&](Transaction& tx) -> Result<void> {
+            for (const Principal* who : {&ann, &bob}) {
+                if (const Result<void> saved = tx.save_principal(*who); !saved) return saved;
+                const Session session = signed_in(*who);
+                if (const Result<void> saved = tx.save_session(session); !saved) return saved;
+                PushSubscription push;
+                push.id = PushSubscriptionId{{{session.id.ulid.bytes[0]}}};
+                push.principal = who->id;
+                push.endpoint = "https://push.example/" + who->name;
+                push.session = session.id;
+                if (const Result<void> saved = tx.save_push(push); !saved) return saved;
+            }
+            return {};
+        });
+        ASSERT_EQ(left(), 2u);
+    };
+    subscribe();
+    put([&](Transaction& tx) { return tx.drop_session(signed_in(ann).hash); });
+    EXPECT_EQ(left(), 1u);
+    subscribe();
+    put([&](Transaction& tx) { return tx.drop_sessions_of(bob.id); });
+    EXPECT_EQ(left(), 1u);
+    subscribe();
+    EXPECT_EQ(get([](Transaction& tx) { return tx.drop_sessions_before(start + 1000); }), 2);
+    EXPECT_EQ(left(), 0u);
 }
 
 }  // namespace

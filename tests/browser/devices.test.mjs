@@ -1,9 +1,11 @@
 // Where a person is signed in, with what, and where they are told.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, NamedServer, open, show } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, NamedServer, open, show, useWholeBrowser } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 import { deliver, PushService, shownMessages } from './push_service.mjs'
+
+useWholeBrowser()
 
 const server = await new NamedServer(['--push-to-loopback']).start()
 
@@ -94,7 +96,7 @@ const press = (tag, action) =>
 test('H8 a message of the server has buttons; Approve decides with its token alone, and only once', async () => {
   await page.context().grantPermissions(['notifications'], { origin: server.page_url })
   const service = await new PushService().start()
-  await ann.post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
+  await (await server.signedIn('ann')).post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
   const told = (request, about) => eventually(`${about} is told`, () => service.messages.find(({ holdpoint }) => holdpoint.id === request.id && holdpoint.about === about))
   await page.goto(`${server.page_url}/settings`)
   await page.getByText('through 127.0.0.1').waitFor()

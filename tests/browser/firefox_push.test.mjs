@@ -72,6 +72,19 @@ test('H8 high risk comes without buttons', { timeout: 60_000 }, async () => {
   assert.ok(!asked.actions.includes('Approve') && !asked.actions.includes('Deny'), JSON.stringify(asked.actions))
 })
 
+test('H8 messages end with the session, and signing in again brings them back', { timeout: 60_000 }, async () => {
+  const subscriptions = async () => (await server.admin.get('/v1/push/subscriptions?user=ann')).subscriptions.length
+  const [{ id }] = (await server.admin.get('/v1/sessions?user=ann')).sessions
+  await server.admin.post(`/v1/sessions/${id}/revoke`)
+  assert.equal(await subscriptions(), 0)
+  await firefox.goto(await server.link('ann'))
+  await firefox.click('Sign in')
+  await firefox.sees('Live')
+  await eventually('this browser is told again', async () => (await subscriptions()) === 1)
+  await firefox.goto(`${server.page_url}/settings`)
+  await firefox.sees('through 127.0.0.1')
+})
+
 test('H8 Firefox could open every message, and stops being told when it is removed', { timeout: 60_000 }, async () => {
   await eventually('each was opened', () => service.acks.length >= 3 && service.acks.length === service.posted)
   assert.deepEqual(service.acks.filter((code) => code !== 100), [])

@@ -104,6 +104,14 @@ export class Server {
   link(name) {
     return this.admin.post('/v1/links', { name }).then((answer) => answer.url)
   }
+
+  /** Somebody who is signed in, without a page: what a browser may do and a key may not. */
+  async signedIn(name) {
+    const link = new URL(await this.link(name)).hash.slice(1)
+    const answer = await fetch(`${this.url}/v1/session`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ link }) })
+    const { csrf } = await answer.json()
+    return new Client(this.url, null, name, { Cookie: answer.headers.get('set-cookie').split(';')[0], 'X-Holdpoint-CSRF': csrf })
+  }
 }
 
 /** Its page stands under a name: passkeys belong to one, and numbers are none. */
@@ -114,14 +122,14 @@ export class NamedServer extends Server {
   }
 }
 
-/** Speaks to the server with a key. */
+/** Speaks to the server with a key, or with what else proves who it is. */
 export class Client {
-  constructor(url, key, name = 'admin') {
-    Object.assign(this, { url, key, name })
+  constructor(url, key, name = 'admin', proof = { Authorization: `Bearer ${key}` }) {
+    Object.assign(this, { url, key, name, proof })
   }
 
   async call(method, path, body) {
-    const headers = { Authorization: `Bearer ${this.key}`, ...(body ? { 'Content-Type': 'application/json' } : {}) }
+    const headers = { ...this.proof, ...(body ? { 'Content-Type': 'application/json' } : {}) }
     const answer = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) })
     const data = await answer.json()
     if (!answer.ok) throw Object.assign(new Error(`${method} ${path}: ${answer.status} ${data.error.message}`), { status: answer.status, data })
@@ -137,11 +145,15 @@ export class Client {
 }
 
 let browser = null
+// Debian's Chromium without windows draws the same pages in half the time; what only the whole one has are messages from
+// a service worker.
+let is_whole = !existsSync('/usr/bin/chromium-headless-shell')
+export const useWholeBrowser = () => (is_whole = true)
 /** Everything that any page of this run did wrong, since the browser was launched. */
 const all_wrongs = []
 export async function launch() {
   browser ??= await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? (is_whole ? '/usr/bin/chromium' : '/usr/bin/chromium-headless-shell'),
     // Chromium refuses its sandbox to root.
     args: [...(process.getuid() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--force-color-profile=srgb'],
   })

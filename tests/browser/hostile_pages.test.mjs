@@ -133,7 +133,8 @@ test('H6 a policy whose own words are hostile stays text', async () => {
 
 test('H6 hostile names of whoever looks, holds and signs in, and of their devices', async () => {
   const { subscription } = new Browser()
-  for (const text of picks) await ann.post('/v1/push/subscriptions', { name: line(text), subscription: subscription(`https://push.example.org/${picks.indexOf(text)}`) }).catch((error) => assert.ok([400, 422].includes(error.status), error.message))
+  const signed_in = await server.signedIn('ann')
+  for (const text of picks) await signed_in.post('/v1/push/subscriptions', { name: line(text), subscription: subscription(`https://push.example.org/${picks.indexOf(text)}`) }).catch((error) => assert.ok([400, 422].includes(error.status), error.message))
   const names = picks.map((text) => line(text).trim()).filter((name, i) => name.length > 1 && i % 3 === 0)
   const window = await open(server, 'ann')
   await visit('/settings', 'through push.example.org', window)

@@ -1,8 +1,10 @@
 // The page as an app: without a connection, pushed to, and with requests put off.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, rowOf, Server, show } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, rowOf, Server, show, useWholeBrowser } from './harness.mjs'
 import { deliver, shownMessages } from './push_service.mjs'
+
+useWholeBrowser()
 
 let server, agent, bob, page
 before(async () => {

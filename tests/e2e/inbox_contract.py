@@ -16,10 +16,11 @@ def writes_on(server, agent, ann):
     held, snoozed = agent.propose(session="held"), agent.propose(session="snoozed")
     ann.decide(held, undo_s=30)
     key = Browser(PushService()).subscription()["keys"]
+    signed_in = server.person_with_session("pia")
     return {
         "undoDecision": (ann, f"/v1/requests/{held['id']}/undo", None),
         "snoozeRequest": (ann, f"/v1/requests/{snoozed['id']}/snooze", {"until": in_an_hour()}),
-        "addPushSubscription": (ann, "/v1/push/subscriptions",
+        "addPushSubscription": (signed_in, "/v1/push/subscriptions",
                                 {"subscription": {"endpoint": "https://push.example.com/" + "x" * 1900, "keys": key}}),
     }
 
@@ -114,6 +115,9 @@ def play_push(test):
     try:
         with Server("--push-to-loopback") as server:
             play_push_on(test, server, Browser(service))
+        with Server("--notify", "log") as server:
+            person, call = server.person_with_session("pia"), {"subscription": Browser(service).subscription()}
+            every(test, [(person, "GET", "/v1/push/key", None, 422), (person, "POST", "/v1/push/subscriptions", call, 422)])
     finally:
         service.close()
 
@@ -126,6 +130,7 @@ def play_push_on(test, server, browser):
     every(test, [
         (person, "GET", "/v1/push/key", None, 200), (person, "GET", "/v1/push/key?a=1", None, 400), (agent, "GET", "/v1/push/key", None, 403),
         (person, "GET", subscriptions, None, 200), (person, "GET", subscriptions + "?a=1", None, 400), (agent, "GET", subscriptions, None, 403),
+        (server.admin, "GET", subscriptions + "?user=pia", None, 200), (server.admin, "GET", subscriptions + "?user=nobody", None, 404),
         (person, "POST", subscriptions, {}, 400), (agent, "POST", subscriptions, call, 403), (person, "POST", subscriptions, inner, 422),
         (person, "POST", subscriptions, call, 201), (person, "POST", subscriptions, call, 201),
         (open_, "POST", "/v1/push/decision", {"token": "x", "decision": "approve"}, 403),

@@ -77,7 +77,7 @@ RULES = {
     "passkeyGetOptions": (PUBLIC, 200, False),
     "getPushKey": (OVERSIGHT, 200, False),
     "listPushSubscriptions": (OVERSIGHT, 200, False),
-    "addPushSubscription": (OVERSIGHT, 201, False),
+    "addPushSubscription": ("signed in", 201, False),  # it goes with the sign-in; a key has none
     "removePushSubscription": (OVERSIGHT, 404, False),
     "decidePushed": (PUBLIC, 403, False),  # only the token of a message decides
     "getHealth": (PUBLIC, 200, False),

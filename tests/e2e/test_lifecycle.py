@@ -469,6 +469,14 @@ class LimitTest(unittest.TestCase):
             self.assertEqual(ann.get("/v1/me").status, 200, "the limit is per key")
             eventually(lambda: agent.get("/v1/me").status == 200, "the limit passes", every_s=0.2)
 
+    def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
+        with Server() as server:
+            server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})
+            guesser = server.client()
+            statuses = [guesser.post("/v1/session", {"name": "ann", "password": f"guess number {i}"}).status for i in range(8)]
+            self.assertEqual(statuses, [401] * 5 + [429] * 3)
+            server.sign_in("ann", "correct horse battery")  # from another address
+
     def test_X4_wrong_passwords_are_limited(self):
         with Server() as server:
             server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})

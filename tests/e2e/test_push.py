@@ -71,6 +71,19 @@ class PushTest(ServerTest):
             request = self.agent.propose(risk={"level": risk})
             self.assertIsNone(self.told(browser, request)["holdpoint"]["token"])
 
+    def test_H8_buttons_come_only_with_every_argument_uncut(self):
+        browser = self.subscribe()
+        for arguments in ({"to": "ann", "text": "x" * 100 + " and forward everything to eve" * 4}, {"user": "ann", "password": "hunter2"},
+                          {f"a{i}": "value" for i in range(40)}):
+            request = self.agent.propose(arguments=arguments)
+            message = self.told(browser, request)
+            self.assertIsNone(message["holdpoint"]["token"], arguments)
+            self.assertNotIn("hunter2", message["notification"]["body"])
+        nested = self.agent.propose(arguments={"to": {"iban": "DE00", "all": True}})
+        message = self.told(browser, nested)
+        self.assertIn('{"all":true,"iban":"DE00"}', message["notification"]["body"])
+        self.assertEqual(self.press(message)["outcome"], "approved")
+
     def test_a_token_is_good_for_its_person_its_request_and_what_was_shown(self):
         browser = self.subscribe()
         request = self.agent.propose(requirement={"lines": [{"quorum": 2}]})
@@ -92,6 +105,53 @@ class PushTest(ServerTest):
         self.assertStatus(self.admin.post(f"/v1/users/{name}/disable"), 200)
         self.assertStatus(self.press(message), 403)
         self.assertEqual(self.admin.read(request)["state"], "pending")
+
+    def is_dead(self, browser, message, request):
+        """Neither the message that came before nor a new one decides any more."""
+        self.assertStatus(self.press(message), 403, "permission_denied", "token")
+        self.assertEqual(self.admin.read(request)["state"], "pending")
+        found = self.admin.get("/v1/push/subscriptions", query={"user": browser.owner})["subscriptions"]
+        self.assertEqual(found, [])
+
+    def told_person(self):
+        """Somebody new with a browser of their own and a message in it."""
+        person = self.server.person_with_session(self.fresh("told"))
+        browser = self.subscribe(person)
+        browser.owner = person.get("/v1/me")["name"]
+        request = self.agent.propose()
+        return person, browser, self.told(browser, request), request
+
+    def test_X1_a_key_cannot_subscribe(self):
+        call = {"subscription": Browser(self.service).subscription()}
+        for caller in (self.ann, self.admin, self.auditor):
+            self.assertStatus(caller.post("/v1/push/subscriptions", call), 403, "permission_denied")
+
+    def test_X1_signing_out_ends_what_the_session_asked_for(self):
+        person, browser, message, request = self.told_person()
+        self.assertStatus(person.delete("/v1/session"), 200)
+        self.is_dead(browser, message, request)
+
+    def test_X1_ending_a_session_ends_what_it_asked_for(self):
+        person, browser, message, request = self.told_person()
+        other = self.server.sign_in(browser.owner, "correct horse battery")
+        own = next(s["id"] for s in other.get("/v1/sessions")["sessions"] if not s["current"])
+        self.assertStatus(self.admin.post(f"/v1/sessions/{own}/revoke"), 200)
+        self.is_dead(browser, message, request)
+
+    def test_X1_a_new_password_ends_every_subscription(self):
+        person, browser, message, request = self.told_person()
+        self.assertStatus(self.admin.post(f"/v1/users/{browser.owner}/password", {"password": "another good phrase"}), 200)
+        self.is_dead(browser, message, request)
+
+    def test_X1_an_admin_finds_and_removes_them(self):
+        person, browser, message, request = self.told_person()
+        query = {"user": browser.owner}
+        self.assertStatus(self.session.get("/v1/push/subscriptions", query=query), 403)
+        self.assertStatus(self.session.delete(f"/v1/push/subscriptions/{browser.id}"), 404)
+        found = self.admin.get("/v1/push/subscriptions", query=query)["subscriptions"]
+        self.assertEqual([one["id"] for one in found], [browser.id])
+        self.assertStatus(self.admin.delete(f"/v1/push/subscriptions/{browser.id}"), 200)
+        self.assertEqual(self.admin.get("/v1/push/subscriptions", query=query)["subscriptions"], [])
 
     def test_a_subscription_that_is_gone_is_forgotten(self):
         browser = self.subscribe()

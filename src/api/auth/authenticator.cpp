@@ -35,6 +35,11 @@ Error limited(int retry_after_s) {
     return {ErrorCode::rate_limited, "too many calls; slow down", "", retry_after_s};
 }
 
+Error too_many_failures(int retry_after_s) {
+    return {ErrorCode::rate_limited, "too many wrong credentials from this address", "",
+            retry_after_s};
+}
+
 bool is_safe(const std::string& method) {
     return method == "GET" || method == "HEAD" || method == "OPTIONS";
 }
@@ -74,10 +79,19 @@ void Authenticator::count_failure(const std::string& peer) {
 }
 
 std::optional<Error> Authenticator::check_failures(const std::string& peer) {
-    if (const std::optional<int> seconds = failures_.blocked(network_of(peer), clock_.now().ms))
-        return Error{ErrorCode::rate_limited, "too many wrong credentials from this address", "",
-                     *seconds};
-    return std::nullopt;
+    const std::optional<int> wait = failures_.blocked(network_of(peer), clock_.now().ms);
+    if (!wait) return std::nullopt;
+    return too_many_failures(*wait);
+}
+
+std::optional<Error> Authenticator::take_failure(const std::string& peer) {
+    const std::optional<int> wait = failures_.take(network_of(peer), clock_.now().ms);
+    if (!wait) return std::nullopt;
+    return too_many_failures(*wait);
+}
+
+void Authenticator::give_back_failure(const std::string& peer) {
+    failures_.give_back(network_of(peer), clock_.now().ms);
 }
 
 Result<Authenticator::Credential> Authenticator::read_credential(

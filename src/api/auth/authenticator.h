@@ -48,6 +48,10 @@ class Authenticator {
     /// A failed sign-in counts like a wrong credential.
     void count_failure(const std::string& peer);
     std::optional<Error> check_failures(const std::string& peer);
+    /// Both at once, for what costs work to find out: it counts as failed until it is given back,
+    /// so that those who come together are counted, too.
+    std::optional<Error> take_failure(const std::string& peer);
+    void give_back_failure(const std::string& peer);
 
   private:
     struct Credential {

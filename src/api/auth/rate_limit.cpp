@@ -15,6 +15,13 @@ std::optional<int> RateLimit::take(std::string_view name, std::int64_t now_ms) {
     return std::nullopt;
 }
 
+void RateLimit::give_back(std::string_view name, std::int64_t now_ms) {
+    // A bucket that was forgotten meanwhile is full.
+    if (rule_.per_second <= 0 || buckets_.find(std::string(name)) == buckets_.end()) return;
+    Bucket& bucket = refill(name, now_ms);
+    bucket.tokens = std::min(rule_.burst, bucket.tokens + 1);
+}
+
 std::optional<int> RateLimit::blocked(std::string_view name, std::int64_t now_ms) {
     if (rule_.per_second <= 0 || buckets_.find(std::string(name)) == buckets_.end())
         return std::nullopt;

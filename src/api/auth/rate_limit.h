@@ -22,6 +22,8 @@ class RateLimit {
 
     /// Takes one token. Nothing if there was one; else the seconds until there is.
     std::optional<int> take(std::string_view name, std::int64_t now_ms);
+    /// Puts back a token that was taken.
+    void give_back(std::string_view name, std::int64_t now_ms);
     /// Looks without taking.
     std::optional<int> blocked(std::string_view name, std::int64_t now_ms);
 

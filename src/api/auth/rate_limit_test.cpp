@@ -49,6 +49,21 @@ TEST(RateLimit, looking_takes_nothing) {
     EXPECT_FALSE(limit.blocked("a", 1000));
 }
 
+TEST(RateLimit, what_is_given_back_can_be_taken_again) {
+    RateLimit limit({1, 2});
+    limit.give_back("a", 0);
+    EXPECT_FALSE(limit.take("a", 0));
+    EXPECT_FALSE(limit.take("a", 0));
+    EXPECT_TRUE(limit.take("a", 0));
+    limit.give_back("a", 0);
+    EXPECT_FALSE(limit.take("a", 0));
+    EXPECT_TRUE(limit.take("a", 0));
+    for (int i = 0; i < 10; ++i) limit.give_back("a", 0);
+    EXPECT_FALSE(limit.take("a", 0));
+    EXPECT_FALSE(limit.take("a", 0));
+    EXPECT_TRUE(limit.take("a", 0)) << "a bucket holds no more than its burst";
+}
+
 TEST(RateLimit, zero_means_no_limit) {
     RateLimit limit({0, 1});
     for (int i = 0; i < 1000; ++i) EXPECT_FALSE(limit.take("a", 0));

@@ -15,8 +15,6 @@ namespace {
 
 using auth::Need;
 
-constexpr auth::RateLimit::Rule sign_in_rule{5.0 / 900, 5};
-
 bool is_json(std::string_view content_type) {
     const std::string_view type = content_type.substr(0, content_type.find(';'));
     const std::size_t end = type.find_last_not_of(' ');
@@ -112,7 +110,7 @@ Api::Api(store::Store& store, Clock& clock, service::PolicyInForce& policy, Offl
       timers_(0),
       polls_(store, waiters_, timers_),
       streams_(store, timers_),
-      sign_ins_(sign_in_rule),
+      hashes_(offload_),
       started_at_(clock.now()) {}
 
 const Api::Route* Api::find(const http::Request& request, std::string& id,
@@ -154,6 +152,7 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     authenticator_.authenticate(call->request, [this, route, call](Result<auth::Caller> caller) {
         if (!caller) return call->exchange->respond(wire::to_response(caller.error()));
         call->caller = std::move(*caller);
+        call->exchange->trust();
         admit(*route, call);
     });
 }

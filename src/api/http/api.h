@@ -10,6 +10,8 @@
 
 #include "api/auth/authenticator.h"
 #include "api/auth/challenges.h"
+#include "api/auth/hash_queue.h"
+#include "api/auth/password_tries.h"
 #include "api/auth/secrets.h"
 #include "api/http/event_streams.h"
 #include "api/http/http.h"
@@ -32,9 +34,7 @@
 
 namespace holdpoint::api {
 
-/// Runs something slow elsewhere and its second part back on the network thread.
-using Offload =
-    std::function<void(std::move_only_function<void()> work, std::move_only_function<void()> then)>;
+using auth::Offload;
 
 struct ApiOptions {
     std::int64_t pending_max = 10'000;   ///< per agent
@@ -101,6 +101,7 @@ class Api {
     void set_policy_source(PolicySource source) { policy_source_ = std::move(source); }
 
     /// What push needs: the server's public key, and the key that seals the tokens in its messages.
+    /// Without it nobody can subscribe.
     struct Push {
         std::string public_key;  ///< 65 bytes
         std::string token_key;
@@ -246,7 +247,10 @@ class Api {
     void sign_in_with_passkey(const json::value& assertion, store::Session session, Timestamp now,
                               std::move_only_function<void(Result<service::Authenticated>)> done);
     /// Answers itself and returns false unless a person sits there who signed in a moment ago.
-    bool has_signed_in_lately(const CallPtr& call);
+    /// `what` is done then: `a passkey is added`.
+    bool has_signed_in_lately(const CallPtr& call, std::string_view what);
+    /// Answers itself and returns false where nobody is told by push.
+    bool has_push(const CallPtr& call);
     /// Tells people's streams who looks at a request now.
     void announce_presence(const RequestId& id);
     std::string viewers_json(const RequestId& id);
@@ -267,7 +271,8 @@ class Api {
     Timers timers_;
     LongPolls polls_;
     EventStreams streams_;
-    auth::RateLimit sign_ins_;
+    auth::PasswordTries password_tries_;
+    auth::HashQueue hashes_;
     auth::Challenges challenges_;
     Presence presence_;
     std::int64_t presence_at_ms_ = 0;  ///< when it was looked through last

@@ -123,6 +123,10 @@ bool Connection::process_one(std::string_view& bytes) {
     bytes.remove_prefix(reader_->put(bytes));
     switch (reader_->status()) {
         case RequestReader::Status::need_more:
+            if (!is_trusted_ && !book_unfinished()) {
+                fail(503, "unavailable", "too many calls are on their way");
+                return false;
+            }
             set_phase(reader_->is_head_done() ? Phase::body : Phase::head);
             if (reader_->is_head_done() && reader_->take_expectation()) {
                 out_.append(ResponseWriter::interim);
@@ -175,7 +179,14 @@ void Connection::keep(std::string_view bytes) {
     pending_->append(bytes);
 }
 
+/// False if strangers hold too much already. Most calls come whole and never get here.
+bool Connection::book_unfinished() {
+    const auto held = static_cast<std::uint32_t>(reader_->held());
+    return loop_->book(std::exchange(booked_, held), held);
+}
+
 void Connection::release_reader() {
+    loop_->book(std::exchange(booked_, 0), 0);
     if (reader_) loop_->give_back(std::move(reader_));
 }
 
@@ -187,7 +198,9 @@ void Connection::fail(int status, std::string_view code, std::string_view messag
     must_close_ = true;
     must_linger_ = true;
     is_head_request_ = false;
-    write_response(loop_->error_response(status, code, message), false);
+    Response response = loop_->error_response(status, code, message);
+    if (status == 503) response.headers.emplace_back("Retry-After", "1");
+    write_response(response, false);
 }
 
 // --- answering ----------------------------------------------------------------------------------
@@ -494,6 +507,10 @@ std::shared_ptr<Stream> ExchangeHandle::start_stream(Response head) {
     abandoned_ = nullptr;
     if (!connection) return std::make_shared<StreamHandle>(nullptr, *io_);
     return connection->start_stream(std::move(head));
+}
+
+void ExchangeHandle::trust() {
+    if (connection_) connection_->trust();
 }
 
 void ExchangeHandle::on_abandon(std::move_only_function<void()> callback) {

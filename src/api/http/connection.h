@@ -24,8 +24,15 @@ class StreamHandle;
 
 using ConnectionPtr = boost::intrusive_ptr<Connection>;
 
-/// How many connections an address has open. The node lives in the loop's table.
-using Peer = std::pair<const std::string, std::size_t>;
+/// How many connections a network has open; see auth::network_of().
+using Network = std::pair<const std::string, std::size_t>;
+
+/// An address that has connections open. The nodes live in the loop's tables.
+struct PeerCount {
+    std::size_t connections = 0;
+    Network* network = nullptr;  ///< null where it is not limited
+};
+using Peer = std::pair<const std::string, PeerCount>;
 
 /// One client's connection, from accept to close.
 ///
@@ -57,6 +64,7 @@ class Connection final
     void answer(Response response);
     std::shared_ptr<Stream> start_stream(Response head);
     void drop_exchange();
+    void trust() { is_trusted_ = true; }
     void send(std::string_view bytes);
     void close_stream();
     std::size_t queued() const { return out_.size() - sent_; }
@@ -91,6 +99,7 @@ class Connection final
     void post_resume();
     void set_phase(Phase phase);
     void end_parking();
+    bool book_unfinished();
     void release_reader();
     void end_stream();
 
@@ -106,6 +115,7 @@ class Connection final
     std::size_t sent_ = 0;                   ///< of out_
     ExchangeHandle* exchange_ = nullptr;     ///< the request being answered
     StreamHandle* stream_ = nullptr;
+    std::uint32_t booked_ = 0;  ///< bytes of an unfinished call, in the loop's budget for strangers
     Phase phase_ = Phase::none;
     bool is_closed_ : 1 = false;
     bool is_peer_closed_ : 1 = false;  ///< nothing more will be read
@@ -124,6 +134,7 @@ class Connection final
     bool is_head_request_ : 1 = false;
     bool is_http_1_0_ : 1 = false;
     bool is_chunked_ : 1 = false;
+    bool is_trusted_ : 1 = false;
 };
 
 /// The exchange a handler holds. Outlives the connection if the handler keeps it.
@@ -135,6 +146,7 @@ class ExchangeHandle final : public Exchange, public std::enable_shared_from_thi
 
     void respond(Response response) override;
     std::shared_ptr<Stream> start_stream(Response head) override;
+    void trust() override;
     void on_abandon(std::move_only_function<void()> callback) override;
 
     /// The client went away; it may still be able to read.

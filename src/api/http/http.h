@@ -80,6 +80,9 @@ class Exchange {
     virtual void respond(Response response) = 0;
     /// Sends the head now and leaves the body open; the body of `head` is ignored.
     virtual std::shared_ptr<Stream> start_stream(Response head) = 0;
+    /// The caller has proved who it is: what its connection sends later is not counted among the
+    /// calls of strangers.
+    virtual void trust() = 0;
     /// Called at most once, from the loop, when the client goes away before the answer, or has
     /// gone already. A client that only closed its sending side can still read: answering is
     /// allowed, dropping is too.

@@ -205,13 +205,14 @@ void Api::create_user(const CallPtr& call) {
                    [call](Result<Principal> saved) { respond_user(call, saved, 201); });
     };
     if (!password) return save(user);
+    if (const std::optional<Error> full = hashes_.full()) return respond_error(call, *full);
     const auto hash = std::make_shared<Result<std::string>>(Error{});
-    offload_([hash, password = *password] { *hash = auth::hash_password(password); },
-             [call, hash, user, save]() mutable {
-                 if (!*hash) return respond_error(call, hash->error());
-                 user.password_hash = **hash;
-                 save(user);
-             });
+    hashes_.run([hash, password = *password] { *hash = auth::hash_password(password); },
+                [call, hash, user, save]() mutable {
+                    if (!*hash) return respond_error(call, hash->error());
+                    user.password_hash = **hash;
+                    save(user);
+                });
 }
 
 void Api::list_users(const CallPtr& call) {
@@ -239,26 +240,35 @@ void Api::set_password(const CallPtr& call) {
     const bool must_prove = is_own && (call->caller.is_cookie || call->caller.role != Role::admin);
     // Nor to find out the password by trying.
     if (current)
-        if (const std::optional<int> wait = sign_ins_.take(name, call->now.ms))
+        if (const std::optional<int> wait =
+                password_tries_.take(name, call->request.peer, call->now.ms))
             return respond_error(call, {ErrorCode::rate_limited,
                                         "too many passwords tried for this user", "", *wait});
 
     auto on_user = [this, call, name, password, current, must_prove](Result<Principal> user) {
         if (!user) return respond_error(call, user.error());
+        // Nobody can prove a password that is not there yet; a first one is a new way in, and a key
+        // that was stolen must not become one that outlives it.
+        if (must_prove && user->password_hash.empty() &&
+            !has_signed_in_lately(call, "a first password is set"))
+            return;
         if (must_prove && !current && !user->password_hash.empty())
             return respond_error(call, {ErrorCode::invalid_argument, "is missing", "current"});
+        if (const std::optional<Error> full = hashes_.full()) return respond_error(call, *full);
         struct Work {
             bool is_current = true;
             Result<std::string> hash = Error{};
         };
         const auto outcome = std::make_shared<Work>();
-        offload_(
+        hashes_.run(
             [outcome, old_hash = user->password_hash, password, current] {
                 if (current && !old_hash.empty())
                     outcome->is_current = auth::is_password(old_hash, *current);
                 if (outcome->is_current) outcome->hash = auth::hash_password(password);
             },
-            [this, call, name, outcome] {
+            [this, call, name, outcome, has_tried = current.has_value()] {
+                if (has_tried && outcome->is_current)
+                    password_tries_.give_back(name, call->request.peer, call->now.ms);
                 if (!outcome->is_current) {
                     authenticator_.count_failure(call->request.peer);
                     return respond_error(call, {ErrorCode::permission_denied,
@@ -357,11 +367,27 @@ void Api::sign_in(const CallPtr& call) {
     session.id = SessionId::fresh(call->now);
     session.last_seen_at = call->now;
     session.user_agent = cut_utf8(visible(call->request.header("user-agent")), user_agent_max);
-    auto done = [this, call, token, counted_as](Result<service::Authenticated> found) {
-        if (found) return open_session(call, std::move(*found), token);
+    const bool has_password = !link && !passkey;
+    if (has_password)
+        if (const std::optional<int> wait =
+                password_tries_.take(*name, call->request.peer, call->now.ms))
+            return respond_error(
+                call, {ErrorCode::rate_limited, "too many sign-ins as this user", "", *wait});
+    auto give_back = [this, call, name, has_password] {
+        if (has_password) password_tries_.give_back(*name, call->request.peer, call->now.ms);
+    };
+    // Counted before it is known: a thousand guesses at once must not all be looked at.
+    if (const std::optional<Error> blocked = authenticator_.take_failure(counted_as)) {
+        give_back();
+        return respond_error(call, *blocked);
+    }
+    auto done = [this, call, token, counted_as, give_back](Result<service::Authenticated> found) {
         // A store that cannot answer says nothing about the credential.
-        if (found.error().code == ErrorCode::unauthenticated)
-            authenticator_.count_failure(counted_as);
+        if (found || found.error().code != ErrorCode::unauthenticated) {
+            authenticator_.give_back_failure(counted_as);
+            give_back();
+        }
+        if (found) return open_session(call, std::move(*found), token);
         respond_error(call, found.error());
     };
     if (passkey)
@@ -372,9 +398,6 @@ void Api::sign_in(const CallPtr& call) {
                 return service::redeem_link(tx, hash, session, now);
             },
             std::move(done));
-    if (const std::optional<int> wait = sign_ins_.take(*name, call->now.ms))
-        return respond_error(
-            call, {ErrorCode::rate_limited, "too many sign-ins as this user", "", *wait});
     sign_in_with_password(*name, *password, std::move(session), std::move(done));
 }
 
@@ -384,6 +407,7 @@ void Api::sign_in_with_password(
     auto on_user = [this, password, session,
                     done = std::move(done)](Result<std::optional<Principal>> user) mutable {
         if (!user) return done(user.error());
+        if (const std::optional<Error> full = hashes_.full()) return done(*full);
         const auto is_right = std::make_shared<bool>(false);
         auto check = [is_right, password, user = *user] {
             if (user && !user->is_disabled && !user->password_hash.empty())
@@ -400,7 +424,7 @@ void Api::sign_in_with_password(
             };
             store_.run(std::move(save), std::move(done));
         };
-        offload_(std::move(check), std::move(then));
+        hashes_.run(std::move(check), std::move(then));
     };
     store_.run([name](store::Transaction& tx) { return tx.find_principal(name); },
                std::move(on_user));

@@ -14,6 +14,8 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
+#include "api/auth/address.h"
+
 namespace holdpoint::http {
 
 namespace asio = boost::asio;
@@ -64,6 +66,10 @@ std::string address_text(const sockaddr_storage& address) {
         }
     }
     return text;
+}
+
+bool is_loopback(std::string_view address) {
+    return address.starts_with("127.") || address == "::1";
 }
 
 /// Set on the listening socket; Linux hands all of these on to accepted ones, which saves system
@@ -209,15 +215,18 @@ bool Loop::accept_one(Listener& listener) {
 }
 
 void Loop::admit(Listener& listener, int descriptor, const std::string& address) {
-    const auto found = peers_.find(address);
-    const bool is_over_peer_limit = options_.connections_per_peer_max > 0 &&
-                                    found != peers_.end() &&
-                                    found->second >= options_.connections_per_peer_max;
+    const bool is_limited = options_.connections_per_peer_max > 0 &&
+                            (options_.is_loopback_limited || !is_loopback(address));
+    const std::string network = is_limited ? auth::network_of(address) : std::string();
+    const auto found = is_limited ? networks_.find(network) : networks_.end();
+    const std::size_t of_network = found == networks_.end() ? 0 : found->second;
+    const bool is_over_peer_limit = is_limited && of_network >= options_.connections_per_peer_max;
     const bool is_refused = connections_.size() >= options_.connections_max || is_over_peer_limit;
     if (is_refused) ++statistics_.refused;
     // A refusal over TLS would cost a handshake: the wrong price at this moment.
     const bool may_explain =
-        !listener.is_tls && connections_.size() < options_.connections_max + refusals_max;
+        !listener.is_tls && connections_.size() < options_.connections_max + refusals_max &&
+        (!is_over_peer_limit || of_network < options_.connections_per_peer_max + refusals_max);
     if (is_refused && !may_explain) {
         ::close(descriptor);
         return;
@@ -225,8 +234,12 @@ void Loop::admit(Listener& listener, int descriptor, const std::string& address)
     Transport transport(descriptor, listener.is_tls ? tls_->start_session(descriptor) : nullptr);
     if (listener.is_tls && !transport.is_tls()) return;
 
-    Peer& peer = *peers_.try_emplace(address, 0).first;
-    ++peer.second;
+    Peer& peer = *peers_.try_emplace(address).first;
+    ++peer.second.connections;
+    if (is_limited) {
+        peer.second.network = &*networks_.try_emplace(network, 0).first;
+        ++peer.second.network->second;
+    }
     const ConnectionPtr connection(new Connection(*this, std::move(transport), peer));
     connection->slot = connections_.size();
     connections_.push_back(connection);
@@ -241,7 +254,9 @@ void Loop::admit(Listener& listener, int descriptor, const std::string& address)
 
 void Loop::remove(Connection& connection) {
     Peer& peer = connection.peer();
-    if (--peer.second == 0) peers_.erase(peers_.find(peer.first));
+    if (Network* const network = peer.second.network; network && --network->second == 0)
+        networks_.erase(networks_.find(network->first));
+    if (--peer.second.connections == 0) peers_.erase(peers_.find(peer.first));
     const std::size_t slot = connection.slot;
     connections_.back()->slot = slot;
     connections_[slot] = std::move(connections_.back());

@@ -48,6 +48,11 @@ class Loop : public std::enable_shared_from_this<Loop> {
     void disarm(Connection& connection) { connection.cancel(); }
     Poller& poller() { return poller_; }
     void remove(Connection& connection);
+    /// What an unfinished call of a stranger holds, before and now. False if it is too much.
+    bool book(std::size_t before, std::size_t now) {
+        strangers_bytes_ += now - before;
+        return strangers_bytes_ <= options_.strangers_bytes_max;
+    }
 
     // A few spare readers and buffers spare the busy path its allocations.
     std::unique_ptr<RequestReader> take_reader();
@@ -89,7 +94,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::vector<std::unique_ptr<Listener>> listeners_;
     Poller poller_;  // before the connections, which tell it when they go
     std::vector<ConnectionPtr> connections_;
-    std::unordered_map<std::string, std::size_t> peers_;
+    std::unordered_map<std::string, PeerCount> peers_;
+    std::unordered_map<std::string, std::size_t> networks_;  ///< of those that are limited
+    std::size_t strangers_bytes_ = 0;
     std::vector<char> read_buffer_;
     std::vector<std::unique_ptr<RequestReader>> spare_readers_;
     std::vector<std::string> spare_buffers_;

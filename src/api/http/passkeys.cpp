@@ -21,6 +21,7 @@ using RequestPtr = std::shared_ptr<const core::Request>;
 
 constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
 constexpr std::int64_t lately_ms = 15 * 60'000;
+constexpr std::string_view adding = "a passkey is added";
 
 Error no_host_name() {
     return {ErrorCode::refused,
@@ -126,14 +127,14 @@ core::JsonText proof_of(const store::Passkey& passkey, const webauthn::Assertion
     return {std::move(out)};
 }
 
-bool Api::has_signed_in_lately(const CallPtr& call) {
+bool Api::has_signed_in_lately(const CallPtr& call, std::string_view what) {
     const auth::Caller& caller = call->caller;
-    // Whoever finds an open browser, or a key, must not be able to come back with a passkey.
+    // Whoever finds an open browser, or a key, must not make themselves a way to come back.
     const bool is_lately = caller.is_cookie && caller.expires_at &&
                            call->now - (*caller.expires_at + -options_.session_ms) < lately_ms;
     if (!is_lately)
         respond_error(call, {ErrorCode::permission_denied,
-                             "sign in again first: a passkey is added within 15 minutes of it"});
+                             fmt::format("sign in again first: {} within 15 minutes of it", what)});
     return is_lately;
 }
 
@@ -146,7 +147,7 @@ void Api::list_passkeys(const CallPtr& call) {
 }
 
 void Api::passkey_create_options(const CallPtr& call) {
-    if (!has_no_query(call) || !has_no_fields(call) || !has_signed_in_lately(call)) return;
+    if (!has_no_query(call) || !has_no_fields(call) || !has_signed_in_lately(call, adding)) return;
     if (!options_.relying_party.is_set()) return respond_error(call, no_host_name());
     store_.run([id = call->caller.actor.id](store::Transaction& tx) { return tx.passkeys_of(id); },
                [this, call](Result<std::vector<Passkey>> passkeys) {
@@ -163,7 +164,7 @@ void Api::add_passkey(const CallPtr& call) {
     if (!has_no_query(call)) return;
     Body body;
     if (!read_body(call, body)) return;
-    if (!has_signed_in_lately(call)) return;
+    if (!has_signed_in_lately(call, adding)) return;
     if (!options_.relying_party.is_set()) return respond_error(call, no_host_name());
     json::Fields fields(*body, "");
     Passkey passkey;

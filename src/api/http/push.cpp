@@ -1,13 +1,16 @@
 // Push: which browsers want to be told, and what the buttons of a message do.
 #include "api/http/answers.h"
 #include "api/http/list_answer.h"
+#include "api/wire/query.h"
 #include "api/wire/write.h"
 #include "base/json_fields.h"
 #include "base/sha256.h"
 #include "service/decide.h"
+#include "service/identity.h"
 #include "service/push/endpoint.h"
 #include "service/push/p256.h"
 #include "service/push/token.h"
+#include "service/push_subscriptions.h"
 
 namespace holdpoint::api {
 namespace {
@@ -15,7 +18,6 @@ namespace {
 namespace push = webpush;
 using store::PushSubscription;
 
-constexpr std::size_t subscriptions_max = 20;  // of one person
 constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
 
 std::string host_of(const PushSubscription& subscription) {
@@ -74,69 +76,65 @@ Result<PushSubscription> read_subscription(const json::value& body, bool may_be_
     return subscription;
 }
 
-Result<PushSubscription> save_subscription(store::Transaction& tx, PushSubscription subscription) {
-    const Result<std::optional<PushSubscription>> known = tx.find_push(subscription.endpoint);
-    if (!known) return known.error();
-    if (*known) {
-        // Who has the browser has the subscription: it now tells whoever signed in there.
-        subscription.id = (*known)->id;
-        subscription.created_at = (*known)->created_at;
-        subscription.last_sent_at = (*known)->last_sent_at;
-    } else {
-        const Result<std::vector<PushSubscription>> others =
-            tx.push_subscriptions(subscription.principal);
-        if (!others) return others.error();
-        if (others->size() >= subscriptions_max)
-            return Error{ErrorCode::refused, "remove another subscription first"};
-    }
-    if (Result<void> ok = tx.save_push(subscription); !ok) return ok.error();
-    return subscription;
-}
-
 }  // namespace
 
+bool Api::has_push(const CallPtr& call) {
+    const bool is_on = !push_.public_key.empty();
+    if (!is_on)
+        respond_error(call, {ErrorCode::refused,
+                             "this server tells nobody by push; start it with `--notify push`"});
+    return is_on;
+}
+
 void Api::push_key(const CallPtr& call) {
-    if (!has_no_query(call)) return;
+    if (!has_no_query(call) || !has_push(call)) return;
     respond_json(call, "{\"key\":\"" + base64url_of(push_.public_key) + "\"}");
 }
 
 void Api::list_push(const CallPtr& call) {
-    if (!has_no_query(call)) return;
-    store_.run(
-        [id = call->caller.actor.id](store::Transaction& tx) { return tx.push_subscriptions(id); },
-        [call](Result<std::vector<PushSubscription>> all) {
-            respond_list(call, "subscriptions", all, subscription_json);
-        });
+    wire::Query query(call->request.query);
+    const std::string name = query.text("user").value_or(call->caller.actor.name);
+    if (Result<void> ok = query.finish(); !ok) return respond_error(call, ok.error());
+    if (name != call->caller.actor.name && call->caller.role != store::Role::admin)
+        return respond_error(call, {ErrorCode::permission_denied,
+                                    "only an admin sees somebody else's subscriptions"});
+    store_.run([name](store::Transaction& tx) { return service::list_push(tx, name); },
+               [call](Result<std::vector<PushSubscription>> all) {
+                   respond_list(call, "subscriptions", all, subscription_json);
+               });
 }
 
 void Api::add_push(const CallPtr& call) {
     if (!has_no_query(call)) return;
     Body body;
     if (!read_body(call, body)) return;
+    // A key has no sign-in that could end, and its messages would decide after it was revoked.
+    if (!call->caller.is_cookie)
+        return respond_error(call, {ErrorCode::permission_denied,
+                                    "sign in with the browser that is to be told; a key cannot"});
+    if (!has_push(call)) return;
     Result<PushSubscription> subscription = read_subscription(*body, options_.may_push_to_loopback);
     if (!subscription) return respond_error(call, subscription.error());
     subscription->id = PushSubscriptionId::fresh(call->now);
-    subscription->principal = call->caller.actor.id;
     subscription->created_at = call->now;
-    store_.run([subscription = std::move(*subscription)](
-                   store::Transaction& tx) { return save_subscription(tx, subscription); },
-               [call](Result<PushSubscription> saved) {
-                   if (!saved) return respond_error(call, saved.error());
-                   respond_json(call, subscription_json(*saved), 201);
-               });
+    store_.run(
+        [subscription = std::move(*subscription), session = call->caller.credential,
+         now = call->now](store::Transaction& tx) {
+            return service::subscribe_push(tx, subscription, session, now);
+        },
+        [call](Result<PushSubscription> saved) {
+            if (!saved) return respond_error(call, saved.error());
+            respond_json(call, subscription_json(*saved), 201);
+        });
 }
 
 void Api::remove_push(const CallPtr& call) {
     if (!has_no_query(call)) return;
     const std::optional<PushSubscriptionId> id = PushSubscriptionId::parse(call->id);
-    const Error unknown{ErrorCode::not_found, "no subscription has this id"};
-    if (!id) return respond_error(call, unknown);
-    auto work = [id = *id, person = call->caller.actor.id,
-                 unknown](store::Transaction& tx) -> Result<void> {
-        const Result<std::optional<PushSubscription>> found = tx.find_push(id);
-        if (!found) return found.error();
-        if (!*found || (*found)->principal != person) return unknown;
-        return tx.drop_push(id);
+    if (!id) return respond_error(call, {ErrorCode::not_found, "no subscription has this id"});
+    auto work = [id = *id, caller = call->caller.actor.id,
+                 is_admin = call->caller.role == store::Role::admin](store::Transaction& tx) {
+        return service::unsubscribe_push(tx, id, caller, is_admin);
     };
     store_.run(std::move(work), [call](Result<void> removed) {
         if (!removed) return respond_error(call, removed.error());
@@ -179,8 +177,13 @@ void Api::decide_pushed(const CallPtr& call) {
     // Works once: the second time finds that this very call was made, or another.
     decide.idempotency = {"push-token " + base64url(sha256(text)).substr(0, 32),
                           std::string(as_text(sha256(*word)))};
-    auto work = [policy = policy_.current(), decide = std::move(decide),
+    auto work = [policy = policy_.current(), decide = std::move(decide), session = token->session,
+                 expires_at = token->expires_at,
                  wrong](store::Transaction& tx) -> Result<service::Decided> {
+        const Result<bool> is_signed_in =
+            service::is_signed_in(tx, session, decide.person.id, decide.now);
+        if (!is_signed_in) return is_signed_in.error();
+        if (!*is_signed_in) return wrong;
         const Result<std::optional<store::Principal>> person = tx.find_principal(decide.person.id);
         if (!person) return person.error();
         const bool may_decide =
@@ -191,6 +194,10 @@ void Api::decide_pushed(const CallPtr& call) {
         if (!request) return wrong;
         // The risk may have been raised since the message went out.
         if ((*request)->risk > core::RiskLevel::medium) return wrong;
+        // Whoever extends a request, or lets it be asked again, does not bring old messages back.
+        if (decide.now >= expires_at)
+            return service::Decided{
+                *request, Error{ErrorCode::expired, "this message is too old to decide with"}};
         service::DecideCall known = decide;
         known.person.name = (*person)->name;
         known.person.groups = (*person)->groups;

@@ -44,6 +44,8 @@ class RequestReader {
     const ReadError& error() const { return error_; }
     /// The head is complete and accepted; a body may still be on its way.
     bool is_head_done() const { return state_ != State::head; }
+    /// Bytes of a request that is not complete yet.
+    std::size_t held() const { return request_.head_.size() + request_.body.size(); }
     /// True once, if the client waits for `100 Continue` before it sends the body.
     bool take_expectation();
 

@@ -30,7 +30,13 @@ struct Options {
     std::chrono::milliseconds tick{50};               ///< resolution of all of these
     /// Lowered at start to what the limit on open files allows.
     std::size_t connections_max = 20'000;
-    std::size_t connections_per_peer_max = 0;  ///< 0: no limit
+    /// Of one address, or of one IPv6 network (/64); 0: no limit. Loopback is not limited: agents
+    /// of this machine and a proxy in front come from there, all of them.
+    std::size_t connections_per_peer_max = 2'000;
+    bool is_loopback_limited = false;  ///< for tests
+    /// What unfinished calls may hold together on connections that nobody has vouched for with
+    /// Exchange::trust(); further bytes of such calls get 503.
+    std::size_t strangers_bytes_max = 64 * 1024 * 1024;
     std::size_t pipelined_max = 16;  ///< requests of one connection before others get their turn
     std::size_t stream_bytes_max = 1024 * 1024;  ///< a reader further behind is cut off
     ErrorBody error_body = nullptr;              ///< null: `{"error":{"code":…,"message":…}}`

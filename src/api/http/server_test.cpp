@@ -107,6 +107,9 @@ class ServerTest : public testing::Test {
             other->respond({.body = "woken"});
             other->respond({.body = "a second answer is ignored"});
             exchange->respond({.body = "done " + request.body});
+        } else if (request.path == "/trust") {
+            exchange->trust();
+            exchange->respond({.body = "known"});
         } else if (request.path == "/empty") {
             exchange->respond({.status = 204});
         } else if (request.path == "/large") {
@@ -382,6 +385,7 @@ TEST_F(ServerTest, TurnsAwayConnectionsOverTheLimit) {
 TEST_F(ServerTest, LimitsTheConnectionsOfOneAddress) {
     Options options;
     options.connections_per_peer_max = 1;
+    options.is_loopback_limited = true;
     start(options);
     TestClient first(port_);
     EXPECT_EQ(first.get("/").status, 200);
@@ -389,6 +393,80 @@ TEST_F(ServerTest, LimitsTheConnectionsOfOneAddress) {
     first.close();
     ASSERT_TRUE(eventually([this] { return server_->statistics().open == 0; }));
     EXPECT_EQ(TestClient(port_).get("/").status, 200);
+}
+
+TEST_F(ServerTest, TellsOneAddressThatItHasEnoughOnlySoOften) {
+    Options options;
+    options.connections_per_peer_max = 1;
+    options.is_loopback_limited = true;
+    start(options);
+    std::vector<std::unique_ptr<TestClient>> clients;
+    for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<TestClient>(port_));
+    ASSERT_TRUE(eventually([this] { return server_->statistics().refused == 99; }));
+    EXPECT_LE(statistics().accepted, 65U) << "the rest is closed without a word";
+    EXPECT_EQ(clients.front()->get("/").status, 200);
+}
+
+TEST_F(ServerTest, DoesNotLimitWhatComesFromThisMachine) {
+    Options options;
+    options.connections_per_peer_max = 1;
+    start(options);
+    TestClient first(port_), second(port_);
+    EXPECT_EQ(first.get("/").status, 200);
+    EXPECT_EQ(second.get("/").status, 200);
+}
+
+std::string post_of(std::string_view path, std::size_t size, std::size_t sent) {
+    return "POST " + std::string(path) +
+           " HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+           std::string(sent, 'x');
+}
+
+TEST_F(ServerTest, StrangersTogetherHoldOnlySoMuchOfUnfinishedCalls) {
+    Options options;
+    options.strangers_bytes_max = 60'000;
+    start(options);
+    TestClient first(port_), second(port_), third(port_);
+    ASSERT_TRUE(first.send(post_of("/", 50'000, 49'000)));
+    ASSERT_TRUE(eventually([this] { return server_->statistics().bytes_in > 49'000; }));
+    ASSERT_TRUE(second.send(post_of("/", 50'000, 30'000)));
+    const ClientResponse refused = second.read_response();
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_EQ(refused.header("Retry-After"), "1");
+    EXPECT_EQ(third.post("/", "what comes whole is answered").status, 200);
+    ASSERT_TRUE(first.send(std::string(1'000, 'x')));
+    EXPECT_EQ(first.read_response().status, 200);
+    ASSERT_TRUE(third.send(post_of("/", 50'000, 49'000)));
+    ASSERT_TRUE(third.send(std::string(1'000, 'x')));
+    EXPECT_EQ(third.read_response().status, 200) << "there is room again";
+}
+
+TEST_F(ServerTest, WhoHasGoneHoldsNothingMore) {
+    Options options;
+    options.strangers_bytes_max = 60'000;
+    start(options);
+    for (int i = 0; i < 5; ++i) {
+        TestClient client(port_);
+        ASSERT_TRUE(client.send(post_of("/", 50'000, 40'000)));
+        ASSERT_TRUE(eventually([this, i] {
+            return server_->statistics().bytes_in > 40'000U * (static_cast<unsigned>(i) + 1);
+        }));
+        client.close();
+        ASSERT_TRUE(eventually([this] { return server_->statistics().open == 0; }));
+    }
+    EXPECT_EQ(statistics().errors, 0U);
+}
+
+TEST_F(ServerTest, WhoIsKnownIsNoStranger) {
+    Options options;
+    options.strangers_bytes_max = 10'000;
+    start(options);
+    TestClient known(port_);
+    EXPECT_EQ(known.get("/trust").status, 200);
+    ASSERT_TRUE(known.send(post_of("/", 50'000, 40'000)));
+    ASSERT_TRUE(eventually([this] { return server_->statistics().bytes_in > 40'000; }));
+    ASSERT_TRUE(known.send(std::string(10'000, 'x')));
+    EXPECT_EQ(known.read_response().status, 200);
 }
 
 // --- deadlines ----------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ TEST(ParseProposal, Q1_Q6_Q7_Q8_every_field_arrives) {
                    "risk":{"level":"high","factors":["f"],"consequences":["c"],
                            "reversibility":"partially","confidence":0.5},
                    "context":{"user_prompt":"p","anything":1},"suggested":[1],"metadata":{"m":1},
-                   "timeout_s":1.5,"on_timeout":"skip","remind_every_s":0.25,"reminders_max":0,
+                   "timeout_s":1.5,"on_timeout":"skip","remind_every_s":1.25,"reminders_max":0,
                    "escalate_after_s":2,"escalate_to":"group:bosses","retries_max":100,
                    "requirement":{"lines":[{"group":"g","quorum":2},{"people":["a","b"]}],
                                   "reason_required":true,"modifiable":false,
@@ -68,7 +68,7 @@ TEST(ParseProposal, Q1_Q6_Q7_Q8_every_field_arrives) {
     EXPECT_EQ(proposal->metadata.text, R"({"m":1})");
     EXPECT_EQ(proposal->timeout_ms, 1500);
     EXPECT_EQ(proposal->on_timeout, core::TimeoutAction::skip);
-    EXPECT_EQ(proposal->remind_every_ms, 250);
+    EXPECT_EQ(proposal->remind_every_ms, 1250);
     EXPECT_EQ(proposal->reminders_max, 0);
     EXPECT_EQ(proposal->escalate_after_ms, 2000);
     EXPECT_EQ(proposal->escalate_to, "group:bosses");
@@ -159,6 +159,7 @@ TEST(ParseProposal, what_is_out_of_bounds_is_named) {
         {"timeout_s", 2592001, "timeout_s"},
         {"on_timeout", "wait", "on_timeout"},
         {"remind_every_s", 0, "remind_every_s"},
+        {"remind_every_s", 0.999, "remind_every_s"},
         {"reminders_max", -1, "reminders_max"},
         {"reminders_max", 1.5, "reminders_max"},
         {"escalate_after_s", -1, "escalate_after_s"},

@@ -22,10 +22,14 @@ core::JsonText canonical(const value* given) {
     return {json::canonical(*given)};
 }
 
+// An agent that reminds more often does not remind, it rings.
+constexpr double remind_every_s_min = 1;
+
 /// Seconds, fractions allowed, as milliseconds.
-std::optional<std::int64_t> read_seconds(Fields& fields, std::string_view name) {
+std::optional<std::int64_t> read_seconds(Fields& fields, std::string_view name,
+                                         double min = 0.001) {
     const std::optional<double> seconds =
-        fields.number(name, {0.001, static_cast<double>(core::timeout_ms_max) / 1000});
+        fields.number(name, {min, static_cast<double>(core::timeout_ms_max) / 1000});
     if (!seconds) return std::nullopt;
     return static_cast<std::int64_t>(*seconds * 1000);
 }
@@ -65,7 +69,7 @@ void read_timing(Fields& fields, core::Proposal& proposal) {
         proposal.on_timeout == core::TimeoutAction::use_default)
         fields.refuse("on_timeout", fmt::format("only policy can set `{}`", *action),
                       ErrorCode::refused);
-    proposal.remind_every_ms = read_seconds(fields, "remind_every_s");
+    proposal.remind_every_ms = read_seconds(fields, "remind_every_s", remind_every_s_min);
     if (const std::optional<std::int64_t> max = fields.integer("reminders_max", 0, 100))
         proposal.reminders_max = static_cast<int>(*max);
     proposal.escalate_after_ms = read_seconds(fields, "escalate_after_s");

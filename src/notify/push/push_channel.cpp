@@ -9,9 +9,9 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "base/text.h"
 #include "core/requirement.h"
 #include "notify/push/encrypt.h"
+#include "service/identity.h"
 #include "service/push/endpoint.h"
 #include "service/push/token.h"
 
@@ -24,7 +24,6 @@ using webpush::seal;
 
 constexpr std::int64_t vapid_s = 12 * 3600;
 constexpr std::int64_t ttl_s_max = 86'400;
-constexpr std::size_t title_max = 200;
 constexpr std::size_t salt_size = 16;
 
 /// What people are told of. That one more vote is needed they see when they look.
@@ -69,14 +68,6 @@ std::string random_bytes(std::size_t size) {
     std::string bytes(size, '\0');
     randombytes_buf(bytes.data(), bytes.size());
     return bytes;
-}
-
-std::string body_of(const core::Request& request) {
-    if (request.outcome) {
-        const std::string by = request.decision ? " by " + request.decision->by : "";
-        return fmt::format("{}{}", to_string(*request.outcome), by);
-    }
-    return fmt::format("{} · {} risk", request.agent, to_string(request.risk));
 }
 
 }  // namespace
@@ -126,9 +117,14 @@ void PushChannel::deliver(core::EventKind about, std::shared_ptr<const core::Req
         std::optional<store::PushSubscription> subscription;
         std::int64_t pending = 0;
     };
-    auto work = [id](store::Transaction& tx) -> Result<Found> {
+    auto work = [id, now = clock_.now()](store::Transaction& tx) -> Result<Found> {
         Result<std::optional<store::PushSubscription>> subscription = tx.find_push(id);
         if (!subscription) return subscription.error();
+        if (!*subscription) return Found{};
+        const Result<bool> is_signed_in =
+            service::is_signed_in(tx, (*subscription)->session, (*subscription)->principal, now);
+        if (!is_signed_in) return is_signed_in.error();
+        if (!*is_signed_in) return Found{};
         const Result<store::Counters> counters = tx.counters();
         if (!counters) return counters.error();
         return Found{std::move(*subscription), counters->pending};
@@ -142,25 +138,28 @@ void PushChannel::deliver(core::EventKind about, std::shared_ptr<const core::Req
 }
 
 std::string PushChannel::message(core::EventKind about, const core::Request& request,
-                                 const PrincipalId& person, std::int64_t badge) const {
-    const bool may_have_buttons =
-        request.state == core::State::pending && request.risk <= core::RiskLevel::medium &&
-        request.kind != core::Kind::input && !request.requirement.confirm_required;
-    const std::string token =
-        may_have_buttons ? quote(seal({person, request.id, request.digest, request.expires_at},
-                                      options_.token_key))
-                         : "null";
+                                 const store::PushSubscription& receiver,
+                                 std::int64_t badge) const {
+    const Shown shown = show(request, options_.is_secret);
+    const bool may_have_buttons = shown.is_whole && request.state == core::State::pending &&
+                                  request.risk <= core::RiskLevel::medium &&
+                                  request.kind != core::Kind::input &&
+                                  !request.requirement.confirm_required;
+    const std::string token = may_have_buttons
+                                  ? quote(seal({receiver.principal, receiver.session, request.id,
+                                                request.digest, request.expires_at},
+                                               options_.token_key))
+                                  : "null";
     const std::string id = request.id.text();
     return fmt::format(
         R"({{"web_push":8030,"notification":{{"title":{},"body":{},"navigate":{},"tag":"{}",)"
         R"("lang":"en","silent":{}}},"app_badge":{},"mutable":true,"holdpoint":{{"id":"{}",)"
         R"("about":"{}","state":"{}","outcome":{},"risk":"{}","digest":"{}","expires_at":"{}",)"
         R"("token":{}}}}})",
-        quote(cut_utf8(request.headline, title_max)), quote(body_of(request)),
-        quote(options_.base_url + "/r/" + id), id, request.state == core::State::settled, badge, id,
-        public_name(about), to_string(request.state),
-        request.outcome ? quote(to_string(*request.outcome)) : "null", to_string(request.risk),
-        request.digest, to_string(request.expires_at), token);
+        quote(shown.title), quote(shown.body), quote(options_.base_url + "/r/" + id), id,
+        request.state == core::State::settled, badge, id, public_name(about),
+        to_string(request.state), request.outcome ? quote(to_string(*request.outcome)) : "null",
+        to_string(request.risk), request.digest, to_string(request.expires_at), token);
 }
 
 void PushChannel::send_to(core::EventKind about, const core::Request& request,
@@ -179,7 +178,7 @@ void PushChannel::send_to(core::EventKind about, const core::Request& request,
                     {"Content-Type", "application/octet-stream"}};
     const auto status = std::make_shared<Result<int>>(Error{});
     auto work = [this, status, call = std::move(call), audience = endpoint->origin,
-                 text = message(about, request, subscription.principal, badge),
+                 text = message(about, request, subscription, badge),
                  receiver = Receiver{subscription.public_key, subscription.secret},
                  expires_s = clock_.now().ms / 1000 + vapid_s]() mutable {
         Result<std::string> sealed =
@@ -210,15 +209,9 @@ void PushChannel::on_status(const store::PushSubscription& subscription, const R
             std::move(done));
     }
     if (*status >= 200 && *status < 300) {
-        store::PushSubscription sent = subscription;
-        sent.last_sent_at = clock_.now();
         return store_.run(
-            [sent](store::Transaction& tx) -> Result<void> {
-                // It may have been removed while the message was on its way.
-                const Result<std::optional<store::PushSubscription>> still = tx.find_push(sent.id);
-                if (!still) return still.error();
-                if (!*still) return {};
-                return tx.save_push(sent);
+            [subscription, now = clock_.now()](store::Transaction& tx) {
+                return tx.note_push_sent(subscription, now);
             },
             std::move(done));
     }

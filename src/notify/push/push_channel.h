@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "notify/channel.h"
 #include "notify/push/post.h"
+#include "notify/push/shown.h"
 #include "service/push/p256.h"
 
 namespace holdpoint::notify::push {
@@ -18,15 +19,17 @@ using Offload =
 
 /// Web Push (RFC 8030): tells everybody who may decide a request and has subscribed a browser. Each
 /// message is encrypted for its browser. For low and medium risk it carries a token with which its
-/// buttons decide, once; above that it only opens the page. A subscription that its service does
-/// not know any more is dropped. Network thread only, but for targets().
+/// buttons decide, once, if it shows all that is asked; else it only opens the page. Nothing is
+/// sent for a session that has ended, and a subscription that its service does not know any more is
+/// dropped. Network thread only, but for targets().
 class PushChannel : public Channel {
   public:
     struct Options {
         KeyPair server = KeyPair::generate();  ///< VAPID
         std::string token_key;
         std::string base_url;
-        std::string contact;  ///< `mailto:` or `https:`; the base URL if empty
+        std::string contact;   ///< `mailto:` or `https:`; the base URL if empty
+        IsSecret is_secret{};  ///< what a message does not show, and then has no buttons
     };
     PushChannel(store::Store& store, Clock& clock, Offload offload, Post post, Options options);
 
@@ -40,7 +43,7 @@ class PushChannel : public Channel {
 
     /// What the browser gets to read.
     std::string message(core::EventKind about, const core::Request& request,
-                        const PrincipalId& person, std::int64_t badge) const;
+                        const store::PushSubscription& receiver, std::int64_t badge) const;
 
   private:
     void send_to(core::EventKind about, const core::Request& request,

@@ -143,12 +143,13 @@ TEST(PushEndpoint, an_address_is_looked_at_again_when_it_is_called) {
 }
 
 TEST(PushToken, is_read_back_with_its_key_only) {
-    const Token token{id_of("ann"), RequestId::fresh(start), "sha256:" + std::string(64, 'a'),
-                      start + 1000};
+    const Token token{id_of("ann"), SessionId::fresh(start), RequestId::fresh(start),
+                      "sha256:" + std::string(64, 'a'), start + 1000};
     const std::string text = seal(token, "key");
     const std::optional<Token> read = unseal(text, "key");
     ASSERT_TRUE(read);
     EXPECT_EQ(read->person, token.person);
+    EXPECT_EQ(read->session, token.session);
     EXPECT_EQ(read->request, token.request);
     EXPECT_EQ(read->digest, token.digest);
     EXPECT_EQ(read->expires_at, token.expires_at);
@@ -203,6 +204,7 @@ class PushTest : public service::test::StoreTest {
         options.base_url = "https://gate.example";
         auto post = [this](const Call& call) -> Result<int> {
             calls_.push_back(call);
+            if (auto meanwhile = std::exchange(hand_over_, nullptr)) meanwhile();
             if (statuses_.empty()) return 201;
             const int status = statuses_.front();
             statuses_.erase(statuses_.begin());
@@ -220,8 +222,16 @@ class PushTest : public service::test::StoreTest {
         channels.push_back(std::move(channel));
         worker_ = std::make_unique<OutboxWorker>(*store_, clock_, std::move(channels));
     }
-    void subscribe(const std::string& name) {
+    /// Signs in for an hour, and asks to be told there.
+    store::PushSubscription subscribe(const std::string& name) {
+        store::Session session;
+        session.id = SessionId::fresh(start);
+        session.hash = std::string(as_text(sha256(session.id.text())));
+        session.principal = id_of(name);
+        session.created_at = start;
+        session.expires_at = start + 3'600'000;
         store::PushSubscription subscription;
+        subscription.session = session.id;
         subscription.id = PushSubscriptionId::fresh(start);
         subscription.principal = id_of(name);
         subscription.endpoint = "https://push.example.com/" + name;
@@ -230,9 +240,11 @@ class PushTest : public service::test::StoreTest {
         subscription.name = "phone";
         subscription.created_at = start;
         get([&](store::Transaction& tx) -> Result<bool> {
+            if (Result<void> ok = tx.save_session(session); !ok) return ok.error();
             if (Result<void> ok = tx.save_push(subscription); !ok) return ok.error();
             return true;
         });
+        return subscription;
     }
     void look() {
         worker_->poke();
@@ -240,7 +252,7 @@ class PushTest : public service::test::StoreTest {
     }
     std::vector<store::OutboxRow> rows() {
         return get([](store::Transaction& tx) {
-            return tx.outbox_due(Timestamp{9'000'000'000'000}, 1000);
+            return tx.outbox_due(Timestamp{9'000'000'000'000}, 1000, [](const auto&) { return true; });
         });
     }
     std::size_t subscriptions() {
@@ -253,6 +265,7 @@ class PushTest : public service::test::StoreTest {
     KeyPair browser_ = KeyPair::generate();
     std::vector<Call> calls_;
     std::vector<int> statuses_;
+    std::function<void()> hand_over_;  ///< what happens while the first message is on its way
     PushChannel* channel_ = nullptr;
     std::unique_ptr<OutboxWorker> worker_;
 };
@@ -266,7 +279,7 @@ TEST_F(PushTest, without_a_subscription_creating_writes_nothing) {
 }
 
 TEST_F(PushTest, H8_tells_who_may_decide_in_words_that_only_the_browser_reads) {
-    subscribe("ann");
+    const store::PushSubscription ann = subscribe("ann");
     subscribe("olga");
     const RequestPtr request = submitted();
     look();
@@ -282,27 +295,65 @@ TEST_F(PushTest, H8_tells_who_may_decide_in_words_that_only_the_browser_reads) {
         unseal(std::string(message.at("holdpoint").at("token").as_string()), "key");
     ASSERT_TRUE(token);
     EXPECT_EQ(token->person, id_of("ann"));
+    EXPECT_EQ(token->session, ann.session);
     EXPECT_EQ(token->request, request->id);
     EXPECT_TRUE(rows().empty());
 }
 
+TEST_F(PushTest, nobody_is_told_after_the_session_has_ended) {
+    const store::PushSubscription ann = subscribe("ann");
+    core::Proposal patient = proposal();
+    patient.timeout_ms = 7'200'000;
+    const RequestPtr request = submitted(patient);
+    clock_.advance(3'600'000);
+    look();
+    EXPECT_TRUE(calls_.empty());
+    EXPECT_TRUE(rows().empty()) << "and nothing is tried again";
+    clock_.advance(-3'600'000);
+    get([&](store::Transaction& tx) -> Result<bool> {
+        if (Result<void> ok = tx.drop_sessions_of(id_of("ann")); !ok) return ok.error();
+        return true;
+    });
+    submitted();
+    look();
+    EXPECT_TRUE(calls_.empty());
+}
+
 TEST_F(PushTest, high_risk_has_no_buttons) {
-    subscribe("ann");
+    const store::PushSubscription ann = subscribe("ann");
     core::Request request = *submitted();
     for (const auto& [risk, has_token] :
          {std::pair{core::RiskLevel::low, true}, std::pair{core::RiskLevel::medium, true},
           std::pair{core::RiskLevel::high, false}, std::pair{core::RiskLevel::critical, false}}) {
         request.risk = risk;
         const json::value message =
-            parsed(channel_->message(core::EventKind::requested, request, id_of("ann"), 1));
+            parsed(channel_->message(core::EventKind::requested, request, ann, 1));
         EXPECT_EQ(message.at("holdpoint").at("token").is_string(), has_token) << to_string(risk);
     }
     request.risk = core::RiskLevel::low;
     request.requirement.confirm_required = true;
-    EXPECT_TRUE(parsed(channel_->message(core::EventKind::requested, request, id_of("ann"), 1))
+    EXPECT_TRUE(parsed(channel_->message(core::EventKind::requested, request, ann, 1))
                     .at("holdpoint")
                     .at("token")
                     .is_null());
+}
+
+TEST_F(PushTest, a_browser_that_changes_hands_while_a_message_is_sent_stays_with_its_new_owner) {
+    const store::PushSubscription ann = subscribe("ann");
+    const store::PushSubscription other = subscribe("ben");
+    store::PushSubscription taken = ann;
+    taken.principal = other.principal;
+    taken.session = other.session;
+    hand_over_ = [this, taken] {
+        store_->run([taken](store::Transaction& tx) { return tx.save_push(taken); },
+                    [](const Result<void>&) {});
+    };
+    submitted();
+    look();
+    const auto found = get([&](store::Transaction& tx) { return tx.find_push(ann.id); });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->principal, id_of("ben"));
+    EXPECT_EQ(found->session, other.session);
 }
 
 TEST_F(PushTest, a_subscription_that_is_gone_is_dropped) {

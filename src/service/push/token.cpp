@@ -9,9 +9,9 @@
 namespace holdpoint::webpush {
 namespace {
 
-constexpr std::string_view domain = "holdpoint-push-token-v1\n";
+constexpr std::string_view domain = "holdpoint-push-token-v2\n";
 constexpr std::string_view digest_prefix = "sha256:";
-constexpr std::size_t body_size = 16 + 16 + 8 + 32, mac_size = 32;
+constexpr std::size_t body_size = 16 + 16 + 16 + 8 + 32, mac_size = 32;
 
 std::string from_hex(std::string_view digits) {
     const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
@@ -25,6 +25,7 @@ std::string from_hex(std::string_view digits) {
 
 std::string seal(const Token& token, std::string_view key) {
     std::string body(as_text(token.person.ulid.bytes));
+    body += as_text(token.session.ulid.bytes);
     body += as_text(token.request.ulid.bytes);
     const auto ms = static_cast<std::uint64_t>(token.expires_at.ms);
     for (int shift = 56; shift >= 0; shift -= 8) body += static_cast<char>((ms >> shift) & 0xFFU);
@@ -41,11 +42,12 @@ std::optional<Token> unseal(std::string_view text, std::string_view key) {
     if (sodium_memcmp(bytes->data() + body_size, mac.data(), mac_size) != 0) return std::nullopt;
     Token token;
     std::copy_n(body.begin(), 16, token.person.ulid.bytes.begin());
-    std::copy_n(body.begin() + 16, 16, token.request.ulid.bytes.begin());
+    std::copy_n(body.begin() + 16, 16, token.session.ulid.bytes.begin());
+    std::copy_n(body.begin() + 32, 16, token.request.ulid.bytes.begin());
     std::uint64_t ms = 0;
-    for (const char c : body.substr(32, 8)) ms = (ms << 8) | static_cast<unsigned char>(c);
+    for (const char c : body.substr(48, 8)) ms = (ms << 8) | static_cast<unsigned char>(c);
     token.expires_at = {static_cast<std::int64_t>(ms)};
-    const std::string_view digest = body.substr(40);
+    const std::string_view digest = body.substr(56);
     token.digest = std::string(digest_prefix) +
                    hex({reinterpret_cast<const unsigned char*>(digest.data()), digest.size()});
     return token;

@@ -10,9 +10,11 @@
 namespace holdpoint::webpush {
 
 /// What the button of a push message may do: decide one request, as it was shown, for one person,
-/// until the request expires. Sealed with the server's key; nothing is stored until it is used.
+/// until the request expires and while the session lives that asked for the messages. Sealed with
+/// the server's key; nothing is stored until it is used.
 struct Token {
     PrincipalId person;
+    SessionId session;
     RequestId request;
     std::string digest;  ///< `sha256:…`
     Timestamp expires_at;

@@ -386,6 +386,7 @@ Result<void> SqliteTransaction::touch_session(const std::string& hash, Timestamp
 }
 
 Result<void> SqliteTransaction::drop_session(const std::string& hash) {
+    has_push_.reset();  // what the session asked for goes with it
     Using drop(database_.cached("DELETE FROM session WHERE hash=?1"));
     drop->bind_blob(1, hash);
     drop->step();
@@ -394,6 +395,7 @@ Result<void> SqliteTransaction::drop_session(const std::string& hash) {
 }
 
 Result<void> SqliteTransaction::drop_sessions_of(const PrincipalId& principal) {
+    has_push_.reset();  // what the session asked for goes with it
     Using drop(database_.cached("DELETE FROM session WHERE principal=?1"));
     drop->bind(1, principal.ulid);
     drop->step();
@@ -402,6 +404,7 @@ Result<void> SqliteTransaction::drop_sessions_of(const PrincipalId& principal) {
 }
 
 Result<int> SqliteTransaction::drop_sessions_before(Timestamp now) {
+    has_push_.reset();  // what the session asked for goes with it
     Using drop(database_.cached("DELETE FROM session WHERE expires_at<=?1"));
     drop->bind(1, now);
     drop->step();
@@ -411,17 +414,17 @@ Result<int> SqliteTransaction::drop_sessions_before(Timestamp now) {
 
 // ---- outbox
 
-Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int limit) {
+Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int limit,
+                                                             const IsWanted& is_wanted) {
     std::vector<OutboxRow> due;
     Using row(
         database_.cached("SELECT o.id, o.channel, o.about, h.id, o.due_at, o.attempts, o.target"
                          " FROM outbox o"
                          " INDEXED BY outbox_due CROSS JOIN request h ON h.row=o.request"
-                         " WHERE o.due_at<=?1 ORDER BY o.due_at, o.id LIMIT ?2"));
+                         " WHERE o.due_at<=?1 ORDER BY o.due_at, o.id"));
     row->bind(1, now);
-    row->bind(2, std::int64_t{limit});
-    while (row->step()) {
-        OutboxRow& item = due.emplace_back();
+    while (static_cast<int>(due.size()) < limit && row->step()) {
+        OutboxRow item;
         item.id = row->number(0);
         item.channel = row->text(1);
         const std::int64_t about = row->number(2);
@@ -432,6 +435,7 @@ Result<std::vector<OutboxRow>> SqliteTransaction::outbox_due(Timestamp now, int 
         item.due_at = {row->number(4)};
         item.attempts = static_cast<int>(row->number(5));
         item.target = row->blob(6);
+        if (is_wanted(item)) due.push_back(std::move(item));
     }
     return or_failed(std::move(due));
 }

@@ -32,6 +32,7 @@ Result<PushSubscription> read_push(Statement& row) {
     push.name = row.text(5);
     push.created_at = {row.number(6)};
     push.last_sent_at = read_time(row, 7);
+    if (!read_id(row.blob(8), push.session.ulid)) return damaged("push subscription");
     return push;
 }
 
@@ -39,8 +40,8 @@ constexpr const char* passkey_columns =
     "SELECT id, principal, credential, public_key, counter, name, transports, is_backed_up,"
     " created_at, last_used_at FROM passkey";
 constexpr const char* push_columns =
-    "SELECT id, principal, endpoint, public_key, secret, name, created_at, last_sent_at"
-    " FROM push_subscription";
+    "SELECT id, principal, endpoint, public_key, secret, name, created_at, last_sent_at,"
+    " session FROM push_subscription";
 
 }  // namespace
 
@@ -131,8 +132,8 @@ Result<void> SqliteTransaction::save_push(const PushSubscription& push) {
     has_push_.reset();
     Statement& statement = database_.cached(
         "INSERT INTO push_subscription(id, principal, endpoint, public_key, secret, name,"
-        " created_at, last_sent_at) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-        " ON CONFLICT(id) DO UPDATE SET principal=excluded.principal,"
+        " created_at, last_sent_at, session) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+        " ON CONFLICT(id) DO UPDATE SET principal=excluded.principal, session=excluded.session,"
         " public_key=excluded.public_key, secret=excluded.secret, name=excluded.name,"
         " last_sent_at=excluded.last_sent_at");
     Using save(statement);
@@ -144,7 +145,23 @@ Result<void> SqliteTransaction::save_push(const PushSubscription& push) {
     save->bind(6, push.name);
     save->bind(7, push.created_at);
     bind_time(statement, 8, push.last_sent_at);
+    save->bind(9, push.session.ulid);
     save->step();
+    if (database_.fault() != 0) return failed();
+    return {};
+}
+
+Result<void> SqliteTransaction::note_push_sent(const PushSubscription& as_sent, Timestamp now) {
+    Using note(
+        database_.cached("UPDATE push_subscription SET last_sent_at=?1 WHERE id=?2 AND"
+                         " principal=?3 AND session=?4 AND public_key=?5 AND secret=?6"));
+    note->bind(1, now);
+    note->bind(2, as_sent.id.ulid);
+    note->bind(3, as_sent.principal.ulid);
+    note->bind(4, as_sent.session.ulid);
+    note->bind_blob(5, as_sent.public_key);
+    note->bind_blob(6, as_sent.secret);
+    note->step();
     if (database_.fault() != 0) return failed();
     return {};
 }

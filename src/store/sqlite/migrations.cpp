@@ -290,7 +290,27 @@ CREATE TABLE snooze(
 CREATE INDEX snooze_until ON snooze(until);
 )";
 
-constexpr std::array all{version_1, version_2, version_3};
+// A push subscription belongs to the session that asked for it and goes with it. Those that are
+// there have none: who made them, and whether that credential is still good, nobody can say any
+// more, so that they go too.
+constexpr const char* version_4 = R"(
+DROP TABLE push_subscription;
+CREATE TABLE push_subscription(
+  id BLOB PRIMARY KEY NOT NULL,
+  principal BLOB NOT NULL REFERENCES principal(id),
+  session BLOB NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+  endpoint TEXT NOT NULL UNIQUE,
+  public_key BLOB NOT NULL,
+  secret BLOB NOT NULL,
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_sent_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX push_subscription_principal ON push_subscription(principal);
+CREATE INDEX push_subscription_session ON push_subscription(session);
+)";
+
+constexpr std::array all{version_1, version_2, version_3, version_4};
 
 }  // namespace
 

@@ -454,6 +454,30 @@ TEST_F(SqliteFile, OfAnOlderVersionIsBroughtUpToDateAndKeepsWhatItHas) {
     EXPECT_EQ((*kept)[0].last_seen_at, start);
 }
 
+TEST_F(SqliteFile, OfAVersionWhosePushSubscriptionsHadNoSessionOpensWithoutThem) {
+    ASSERT_TRUE(open(options()));
+    const RequestId id = (*create(1))->id;
+    const Principal ann{PrincipalId::fresh(start), "ann", Role::approver, {}, "", "", false, start};
+    ASSERT_TRUE(run([&](Transaction& tx) { return tx.save_principal(ann); }));
+    close();
+    edit(
+        "DROP TABLE push_subscription;"
+        "CREATE TABLE push_subscription(id BLOB PRIMARY KEY NOT NULL, principal BLOB NOT NULL"
+        " REFERENCES principal(id), endpoint TEXT NOT NULL UNIQUE, public_key BLOB NOT NULL,"
+        " secret BLOB NOT NULL, name TEXT NOT NULL, created_at INTEGER NOT NULL,"
+        " last_sent_at INTEGER) STRICT, WITHOUT ROWID;"
+        "CREATE INDEX push_subscription_principal ON push_subscription(principal);"
+        "INSERT INTO push_subscription SELECT randomblob(16), id, 'https://push.example/1',"
+        " zeroblob(65), zeroblob(16), 'phone', 1, NULL FROM principal;"
+        "PRAGMA user_version=3");
+    ASSERT_EQ(answer("SELECT count(*) FROM push_subscription"), "1");
+    ASSERT_TRUE(open(options()));
+    EXPECT_TRUE(run([&](Transaction& tx) { return tx.load(id); }));
+    const auto kept = run([](Transaction& tx) { return tx.push_subscriptions(std::nullopt); });
+    ASSERT_TRUE(kept);
+    EXPECT_TRUE(kept->empty()) << "nobody can say which credential asked for it";
+}
+
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {
     ASSERT_TRUE(open(options()));
     close();

@@ -106,6 +106,7 @@ class SqliteTransaction final : public Transaction {
     Result<std::vector<PushSubscription>> push_subscriptions(
         const std::optional<PrincipalId>& principal) override;
     Result<void> save_push(const PushSubscription& subscription) override;
+    Result<void> note_push_sent(const PushSubscription& as_sent, Timestamp now) override;
     Result<void> drop_push(const PushSubscriptionId& id) override;
 
     Result<void> save_snooze(const PrincipalId& person, const RequestId& id,
@@ -116,7 +117,8 @@ class SqliteTransaction final : public Transaction {
                                                                       int looks_max,
                                                                       int limit) override;
 
-    Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit) override;
+    Result<std::vector<OutboxRow>> outbox_due(Timestamp now, int limit,
+                                              const IsWanted& is_wanted) override;
     Result<void> outbox_sent(std::int64_t id) override;
     Result<void> outbox_retry(std::int64_t id, Timestamp due_at) override;
     Result<void> outbox_split(std::int64_t id, const std::vector<std::string>& targets) override;

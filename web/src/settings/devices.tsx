@@ -112,6 +112,7 @@ export function Sessions() {
 }
 
 export function PushSettings() {
+  const me = useMe()
   const { data, error, is_loading, renew } = useLoad('push', client.pushSubscriptions)
   const { is_busy, attempt } = useAttempt()
   const is_denied = 'Notification' in window && Notification.permission === 'denied'
@@ -134,7 +135,7 @@ export function PushSettings() {
       ) : is_denied ? (
         <p className="m-0 text-[0.875rem] text-high">Notifications for this page are blocked in the browser’s settings.</p>
       ) : data?.some((one) => one.id === pushHere()) ? null : (
-        <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => startPush().then(renew), 'This browser will be told.')}>
+        <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => startPush(me.name).then(renew), 'This browser will be told.')}>
           {is_busy ? <Spinner /> : 'Tell me in this browser'}
         </button>
       )}

@@ -14,6 +14,8 @@ export function browserName(agent = navigator.userAgent): string {
 
 // Which of the subscriptions is this browser's: the server does not say, an address of a push service is a secret.
 const place = 'holdpoint.push'
+// And for whom: the next person at this browser is told only if they ask.
+const owner_place = 'holdpoint.push.owner'
 
 export function pushHere(): string | null {
   try {
@@ -24,21 +26,47 @@ export function pushHere(): string | null {
 }
 
 /** Asks for leave, subscribes, and tells the server. */
-export async function startPush(): Promise<void> {
+export async function startPush(owner: string): Promise<void> {
   const registration = await serviceWorker()
   if (!registration) throw new Error('this browser has no service worker')
   if ((await Notification.requestPermission()) !== 'granted') throw new Error('The browser does not allow notifications for this page. Allow them in its settings.')
   const { pushManager } = await navigator.serviceWorker.ready
   const subscription = (await pushManager.getSubscription()) ?? (await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: fromBase64Url(await client.pushKey()) }))
+  await tellServer(subscription, owner)
+}
+
+async function tellServer(subscription: PushSubscription, owner: string): Promise<void> {
   const { id } = await client.addPushSubscription(browserName(), subscription.toJSON())
   localStorage.setItem(place, id)
+  localStorage.setItem(owner_place, owner)
+}
+
+/** After signing in: a subscription ends with its session, so who was told here before is told again. */
+export async function renewPush(owner: string): Promise<void> {
+  try {
+    if (!canPush() || Notification.permission !== 'granted' || localStorage.getItem(owner_place) !== owner) return
+    const subscription = await (await navigator.serviceWorker.getRegistration())?.pushManager.getSubscription()
+    if (subscription) await tellServer(subscription, owner)
+  } catch {
+    // The settings show that this browser is not told, and offer it.
+  }
+}
+
+/** Signing out ends it on the server; this browser must not begin again by itself. */
+export function forgetPush(): void {
+  try {
+    localStorage.removeItem(place)
+    localStorage.removeItem(owner_place)
+  } catch {
+    // Nothing was kept.
+  }
 }
 
 /** Ends a subscription, of this browser or another. */
 export async function stopPush(id: string): Promise<void> {
   await client.removePushSubscription(id)
   if (id !== pushHere()) return
-  localStorage.removeItem(place)
+  forgetPush()
   const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription()
   await subscription?.unsubscribe()
 }

@@ -4,6 +4,7 @@ import { client, whenSignedOut } from '../client'
 import { ServerError } from '../errors'
 import type { Me } from '../wire'
 import { forgetLoaded } from './load'
+import { forgetPush, renewPush } from './push'
 
 type SessionState =
   | { status: 'asking'; me: null }
@@ -53,13 +54,16 @@ export async function findSession(): Promise<void> {
 
 export async function signIn(body: Parameters<typeof client.signIn>[0]): Promise<void> {
   await client.signIn(body)
-  put({ status: 'signed_in', me: await client.me() })
+  const me = await client.me()
+  put({ status: 'signed_in', me })
+  void renewPush(me.name)
 }
 
 export async function signOut(): Promise<void> {
   try {
     await client.signOut()
   } finally {
+    forgetPush()
     put({ status: 'signed_out', me: null, was_ended: false })
   }
 }
