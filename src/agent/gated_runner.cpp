@@ -101,13 +101,18 @@ std::vector<ConfirmedAction> GatedRunner::begin(const Agent& agent,
 Result<void> GatedRunner::declare(const Agent& agent) {
     const std::vector<ToolFacts> facts = agent.tools.facts();
     std::string what = agent.name;
-    for (const ToolFacts& one : facts)
-        what += fmt::format("\n{} {} {} {}", one.name, one.requires_approval, one.is_read_only,
-                            static_cast<int>(one.risk));
-    if (declared_.contains(what)) return {};
+    bool has_code = false;
+    for (const ToolFacts& one : facts) {
+        what += fmt::format("\n{} {} {} {} {} {} {} {}", one.name, static_cast<int>(one.risk),
+                            one.is_destructive, one.is_read_only, one.is_open_world,
+                            one.is_reversible, one.requires_approval, one.estimated_cost);
+        has_code = has_code || one.approval_condition;
+    }
+    // Code cannot be compared: that of another agent of the same name may say something else.
+    if (!has_code && declared_.contains(what)) return {};
     Result<std::shared_ptr<void>> declared = holdpoint_.declare_while(facts);
     if (!declared) return declared.error();
-    declared_.emplace(std::move(what), std::move(*declared));
+    declared_.insert_or_assign(std::move(what), std::move(*declared));
     return {};
 }
 

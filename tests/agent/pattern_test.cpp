@@ -352,6 +352,24 @@ TEST(Supervisor, A3_G11_a_workers_tool_keeps_its_own_facts_beside_one_of_the_sam
     EXPECT_EQ(people.asked().size(), 1U);
 }
 
+TEST(Supervisor, A3_G11_agents_of_one_name_are_held_by_their_own_conditions) {
+    People people({reject("no")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.preset = "minimal";
+    Shop shop;
+    HumanInTheLoop loop(opened(options));
+    for (const bool must_ask : {false, true}) {
+        ToolFacts facts;
+        facts.approval_condition = [must_ask](const Json&) { return must_ask; };
+        loop.execute({.tools = {shop.tool("send", facts)},
+                      .model = script(R"([{"call": [{"tool": "send", "arguments": {}}]}])")},
+                     "Send it");
+        EXPECT_EQ(shop.done.size(), 1U);
+        EXPECT_EQ(people.asked().size(), must_ask ? 1U : 0U);
+    }
+}
+
 TEST(HumanInput, Q11_the_agent_may_ask_for_what_it_does_not_know) {
     People people({answer("blue")});
     Holdpoint holdpoint = opened(refunds_held(people));
