@@ -28,6 +28,7 @@ struct Step {
     std::string tool;
     Json arguments;  ///< those that ran, or that would have
     bool has_run = false;
+    bool is_replayed = false;     ///< it ran before a restart: `output` is what it gave then
     bool is_success = false;      ///< it ran and gave no error
     Json output = {};             ///< what the tool gave
     std::string message = {};     ///< what the model was told
@@ -56,7 +57,10 @@ struct RunResult {
     Usage usage = {};
     std::chrono::milliseconds execution_time{0};
     std::chrono::milliseconds human_time{0};  ///< of it, spent waiting for people
-    bool is_aborted = false;                  ///< a person stopped it; `steps` says how far it came
+    bool is_aborted = false;                  ///< it was stopped; `steps` says how far it came
+    /// What the person's next word may confirm. It stands at the end of `output` too; a program
+    /// that shows something else in place of `output` must show the texts of these.
+    std::vector<AwaitingConfirmation> awaiting_confirmation = {};
     std::vector<Message> conversation = {};
 };
 
@@ -104,7 +108,8 @@ struct HumanInTheLoopOptions {
     bool must_keep_requests = false;  ///< when stopped: what waits stays for a later process
 };
 
-/// One conversation under human control. One caller at a time.
+/// One conversation under human control; it leaves nothing behind in the Holdpoint when it ends.
+/// One caller at a time.
 class HumanInTheLoop {
   public:
     explicit HumanInTheLoop(Holdpoint holdpoint, HumanInTheLoopOptions options = {});

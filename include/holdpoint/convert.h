@@ -171,7 +171,8 @@ Json named(const std::vector<std::string>& names, Given&&... given) {
 /// Calls with the released arguments; one that is missing or of another type is an error, and an
 /// argument that the callable does not have would silently be lost, so it is one too.
 template <class T, class Parameters, class F>
-Result<T> apply_named(F& callable, const std::vector<std::string>& names, const Json& released) {
+Result<T> apply_named(F& callable, const std::vector<std::string>& names, const Json& released,
+                      bool& has_begun) {
     if (names.size() != std::tuple_size_v<Parameters>)
         return Error{ErrorCode::invalid_argument, "the callable has another number of parameters"};
     if (released.size() != names.size())
@@ -191,6 +192,7 @@ Result<T> apply_named(F& callable, const std::vector<std::string>& names, const 
     if (!wrong.empty())
         return Error{ErrorCode::invalid_argument, "argument `" + wrong + "` is missing or unfit",
                      wrong};
+    has_begun = true;
     return std::apply([&](auto&... value) { return call_returning<T>(callable, value...); },
                       values);
 }

@@ -25,12 +25,13 @@ namespace agent {
 class Client;
 }
 
-/// Why an action was not run.
+/// Why there is no value: the action was not run, or it ran (already_ran, failed) or may have run
+/// (interrupted) and has none to give. Only what was not run may simply be tried again.
 enum class Why {
     rejected,     ///< a person said no
     denied,       ///< policy said no
     deferred,     ///< a person wants it done another way
-    aborted,      ///< a person stopped the whole run
+    aborted,      ///< the whole run was stopped, by a person or because nobody answered
     expired,      ///< nobody answered in time
     skipped,      ///< nobody answered in time, and the run should go on without it
     cancelled,    ///< it was withdrawn
@@ -40,6 +41,7 @@ enum class Why {
     broken,       ///< an answer came that cannot be trusted: not understood, or of another action
     already_ran,  ///< it ran before this process was restarted; `result` is what it gave
     interrupted,  ///< it was started before a restart, and nobody knows how far it came
+    failed,       ///< it was released and did run, and ended with an error: what it did is done
 };
 std::string_view to_string(Why why);
 
@@ -47,7 +49,7 @@ struct NotRun {
     Why why = Why::broken;
     std::string message = {};  ///< a sentence for the model and for people
     std::optional<Request> request = {};
-    Json result = {};  ///< of already_ran
+    Json result = {};  ///< of already_ran, and `{"error": …}` of failed
 };
 
 /// The value, or why there is none: what did not get a release did not run.
@@ -127,12 +129,15 @@ class Holdpoint {
     Task<Run<Json>> run_async(Action action, Work work, Wait wait = {});
 
     /// The second half of run(), for whoever has a release already: the action is begun at most
-    /// once, also across restarts of a named session. `spent` is asked after the work.
+    /// once, also across restarts of a named session. `spent` is asked after the work. Work that
+    /// may be repeated, because it only asks through Holdpoint itself, is run again after a
+    /// restart.
     Run<Json> run_released(const Release& release, const Work& work,
-                           const std::function<Spent()>& spent = {});
+                           const std::function<Spent()>& spent = {}, bool may_repeat = false);
 
     /// Wraps a callable so that every call asks first. `tool` is the name that policy and people
-    /// know it by. The callable takes the arguments as Json …
+    /// know it by. A callable that gives an Error comes back as Why::failed: it ran, so do not call
+    /// it again as if it had not. The callable takes the arguments as Json …
     template <class F>
         requires std::invocable<F&, const Json&>
     auto gate(std::string tool, F callable);
@@ -142,6 +147,7 @@ class Holdpoint {
     auto gate(std::string tool, std::vector<std::string> names, F callable);
 
     /// A proposal given as the body of the REST API, waited for; for whoever passes requests on.
+    /// With the id of what is passed on in `metadata.forwarded_from` asking twice asks once.
     Run<Request> settle(const Json& body, const Wait& wait = {});
 
     /// Embedded only: a person's decision that reached the application by its own ways. A server
@@ -158,10 +164,18 @@ class Holdpoint {
                         std::stop_token stop = {});
 
     /// Facts about tools, for embedded policy; a server has its own and only hears them as claims.
+    /// Where a policy file, EmbeddedOptions and several declarations speak of one tool, the
+    /// stricter word counts in every point.
     Result<void> declare(const std::vector<ToolFacts>& tools);
+    /// The same for as long as what it gives is kept.
+    Result<std::shared_ptr<void>> declare_while(const std::vector<ToolFacts>& tools);
 
+    /// They are kept until they are removed as often as they were added; what was added twice is
+    /// told once.
     void add(std::shared_ptr<Observer> observer);
     void add(std::shared_ptr<Advisor> advisor);
+    void remove(const std::shared_ptr<Observer>& observer);
+    void remove(const std::shared_ptr<Advisor>& advisor);
     /// What all advisors want the next prompt to say.
     std::string advice() const;
     /// Tells people something, where they are reached through this process.
@@ -178,26 +192,38 @@ class Holdpoint {
 
 namespace detail {
 
-/// Runs a callable through `holdpoint`, keeping its value as it is.
+/// How run() tells of work that gave an Error.
+inline bool is_failure(const Json& result) {
+    return result.size() == 1 && result["error"].is_text();
+}
+
+/// Runs a callable through `holdpoint`, keeping its value as it is. What did its work and then gave
+/// an Error has failed; where its arguments did not even fit it, it never began.
 template <class T, class Call>
 Run<T> run_gated(Holdpoint holdpoint, Action action, const Wait& wait, const Call& call) {
     std::optional<T> value;
+    bool has_begun = false;
     Run<Json> ran = holdpoint.run(
         action,
         [&](const Json& arguments) -> Result<Json> {
-            Result<T> given = call(arguments);
+            Result<T> given = call(arguments, has_begun);
             if (!given) return given.error();
             value.emplace(std::move(*given));
             return result_json(*value);
         },
         wait);
     if (!ran && ran.error().why == Why::already_ran) {
-        std::optional<T> kept = result_from<T>(ran.error().result);
+        const Json& result = ran.error().result;
+        if (is_failure(result))
+            return std::unexpected(
+                NotRun{Why::failed, result["error"].text_or(""), ran.error().request, result});
+        std::optional<T> kept = result_from<T>(result);
         if (kept) return std::move(*kept);
     }
     if (!ran) return std::unexpected(ran.error());
     if (!value)
-        return std::unexpected(NotRun{Why::broken, (*ran)["error"].text_or("it failed"), {}, *ran});
+        return std::unexpected(NotRun{
+            has_begun ? Why::failed : Why::broken, (*ran)["error"].text_or("it failed"), {}, *ran});
     return std::move(*value);
 }
 
@@ -210,9 +236,11 @@ auto Holdpoint::gate(std::string tool, F callable) {
                const Json& arguments, const Wait& wait = {}) mutable {
         using T = detail::Returned<std::invoke_result_t<F&, const Json&>>;
         Action action{.tool = tool, .arguments = arguments};
-        return detail::run_gated<T>(self, std::move(action), wait, [&](const Json& released) {
-            return detail::call_returning<T>(callable, released);
-        });
+        return detail::run_gated<T>(self, std::move(action), wait,
+                                    [&](const Json& released, bool& has_begun) {
+                                        has_begun = true;
+                                        return detail::call_returning<T>(callable, released);
+                                    });
     };
 }
 
@@ -224,9 +252,10 @@ auto Holdpoint::gate(std::string tool, std::vector<std::string> names, F callabl
         using T = detail::Returned<detail::AppliedResult<F, Parameters>>;
         Action action{.tool = tool,
                       .arguments = detail::named<Parameters>(names, std::forward<Given>(given)...)};
-        return detail::run_gated<T>(self, std::move(action), {}, [&](const Json& released) {
-            return detail::apply_named<T, Parameters>(callable, names, released);
-        });
+        return detail::run_gated<T>(
+            self, std::move(action), {}, [&](const Json& released, bool& has_begun) {
+                return detail::apply_named<T, Parameters>(callable, names, released, has_begun);
+            });
     };
 }
 

@@ -18,8 +18,9 @@ struct Notification {
     std::string request_id = {};
 };
 
-/// How an embedded Holdpoint reaches its people. It calls from one thread of its own, one request
-/// after the other. Whatever fails or throws here counts as "nobody is there".
+/// How an embedded Holdpoint reaches its people. It asks from one thread of its own, one request
+/// after the other; send_notification() also comes from whoever calls Holdpoint::notify(), at any
+/// time. Whatever fails or throws here counts as "nobody is there".
 class HumanInterface {
   public:
     virtual ~HumanInterface() = default;

@@ -66,7 +66,7 @@ struct ChatOptions {
     bool is_streaming = true;
     double temperature = 0;
     std::chrono::milliseconds timeout{120'000};
-    int retries_max = 3;  ///< of answers 408, 429, 5xx and broken connections
+    int retries_max = 3;  ///< of 408, 429, 500, 502, 503, 504 and broken connections
     std::chrono::milliseconds retry_pause{500};
 };
 /// Any server that speaks OpenAI's chat completions with tools (A7).

@@ -64,7 +64,8 @@ struct Gate {
 /// What holds for every proposal of this process, embedded or remote.
 struct Labels {
     /// Names the run. With a session of its own choice a program that was killed goes on where it
-    /// was: the same actions find the same requests, and what ran does not run again. Empty: a
+    /// was: the same actions find the same requests, and what ran does not run again but gives its
+    /// old result. So a name is for one run: what shall be done anew needs a new one. Empty: a
     /// random one.
     std::string session = {};
     std::string thread = {}, task = {}, user = {};

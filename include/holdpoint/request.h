@@ -129,6 +129,7 @@ struct Request {
     Json context;
     std::optional<Decision> decision;
     std::optional<Release> release;
+    std::optional<TimeoutAction> timed_out;  ///< nobody decided in time, and this was done instead
     std::string message_for_agent;
     Json report;  ///< null until the agent said what happened
     Json json;    ///< all of it, as it came

@@ -66,7 +66,9 @@ class [[nodiscard]] Task {
 };
 
 /// Where a coroutine goes on once its answer is there: runs the function, now or later, on a thread
-/// of its choice.
+/// of its choice. One that runs it at once does so on a thread of Holdpoint's own, for which every
+/// other answer waits too: such coroutines, and the work of run_async(), must not block and must
+/// not call the blocking forms.
 using Executor = std::function<void(std::move_only_function<void()>)>;
 
 /// A queue of functions that one thread runs until something is done.

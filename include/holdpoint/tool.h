@@ -22,6 +22,7 @@ struct ToolContext {
     ToolRunner* runner = nullptr;  ///< for tools that run agents of their own
     std::string agent = {};        ///< who called
     std::stop_token stop = {};
+    bool must_keep_requests = false;  ///< when stopped: what it asked stays for a later process
     Context about = {};               ///< what people should know, for tools that ask them
     std::optional<double> cost = {};  ///< set by the tool, where it knows what the call cost
 };
@@ -38,8 +39,13 @@ struct Tool {
     /// The concrete action in words for people: `Publish "hello" so that everyone can see it`.
     std::function<std::string(const Json& arguments)> describe = {};
     std::function<Result<Json>(const Json& arguments, ToolContext& context)> run = {};
+    /// It does nothing itself: it asks people through Holdpoint, or hands on to agents whose every
+    /// call is checked. After a restart it is run again and finds what it asked, where a tool that
+    /// does something is not.
+    bool only_asks = false;
     /// Set for tools that are confirmed in the conversation (Q12): says what would happen. The
-    /// first call answers with this and runs nothing; see confirmation.h.
+    /// first call answers with this and runs nothing, and the person is shown it; see
+    /// confirmation.h.
     std::function<Result<Json>(const Json& arguments)> preview = {};
 };
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -16,14 +18,18 @@ namespace holdpoint::agent {
 class Backend {
   public:
     using Done = std::move_only_function<void(Result<Json>)>;
+    /// When whoever asks has no more time: no answer is then `unavailable`, however patient the
+    /// backend is otherwise.
+    using Until = std::optional<std::chrono::steady_clock::time_point>;
 
     virtual ~Backend() = default;
 
     /// One proposal, or `{"requests": […]}`. Answers the request, or `{"requests": […]}`. The same
     /// key and body answer the same requests again.
-    virtual void propose(Json body, bool is_batch, std::string key, Done done) = 0;
+    virtual void propose(Json body, bool is_batch, std::string key, Until until, Done done) = 0;
     /// Answers the request once it is settled, or as it stands when the time is up.
-    virtual void wait(std::string id, std::chrono::milliseconds at_most, Done done) = 0;
+    virtual void wait(std::string id, std::chrono::milliseconds at_most, Until until,
+                      Done done) = 0;
     virtual void read(std::string id, Done done) = 0;
     virtual void cancel(std::string id, std::string reason, Done done) = 0;
     virtual void report(std::string id, Json body, Done done) = 0;
@@ -33,7 +39,9 @@ class Backend {
     virtual Result<void> events(const EventFilter& filter,
                                 const std::function<bool(const Event&)>& on_event,
                                 const std::stop_token& stop) = 0;
-    virtual Result<void> declare(const std::vector<ToolFacts>& tools) = 0;
+    /// Gives a number by which it can be taken back.
+    virtual Result<std::uint64_t> declare(const std::vector<ToolFacts>& tools) = 0;
+    virtual void undeclare(std::uint64_t number) = 0;
     virtual void notify(const Notification& notification) = 0;
     virtual bool is_remote() const = 0;
 };

@@ -31,8 +31,8 @@ int open_at(int folder, const std::string& path, int flags) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+void Descriptor::close() {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
 Result<Descriptor> open_beneath(const std::string& folder, const std::string& path, Access access) {

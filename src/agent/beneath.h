@@ -13,7 +13,8 @@ class Descriptor {
     explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
     Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
     Descriptor& operator=(Descriptor&&) = delete;
-    ~Descriptor();
+    ~Descriptor() { close(); }
+    void close();
     int get() const { return descriptor_; }
 
   private:

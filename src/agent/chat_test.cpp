@@ -137,6 +137,15 @@ TEST(ChatModel, A7_a_streamed_answer_is_put_together_and_told_as_it_comes) {
     EXPECT_EQ(turn->usage.total(), 15);
 }
 
+TEST(ChatModel, A7_a_listener_that_throws_ends_the_answer_and_nothing_else) {
+    CannedServer server({reply(200, "text/event-stream", streamed + "data: [DONE]\n\n")});
+    Model::Prompt asked = prompt();
+    asked.on_text = [](std::string_view) { throw std::runtime_error("no screen"); };
+    const Result<Turn> turn = make_chat_model(options(server, true))->complete(asked);
+    ASSERT_FALSE(turn);
+    EXPECT_NE(turn.error().message.find("no screen"), std::string::npos);
+}
+
 TEST(ChatModel, A7_a_stream_that_breaks_off_gives_no_half_a_call) {
     StreamedTurn turn;
     for (std::size_t at = 0; at < streamed.size();) {

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/sha256.h"
-#include "base/text.h"
 
 namespace holdpoint::agent {
 namespace {
@@ -19,8 +18,6 @@ using SteadyTime = std::chrono::steady_clock;
 constexpr milliseconds wait_slice{25'000};
 constexpr milliseconds withdrawal_time_max{1'000};
 constexpr std::size_t settled_max = 10'000;
-constexpr std::size_t report_bytes_max = 64 * 1024;
-constexpr std::size_t report_error_max = 2000;
 
 std::string random_name(std::string_view prefix) {
     std::string name(prefix);
@@ -34,50 +31,39 @@ Error not_understood(std::string_view what) {
 
 NotRun stopped() { return {Why::stopped, "It was not run: the agent stopped waiting.", {}, {}}; }
 
-Result<std::vector<Request>> read_batch(const Json& answer, std::size_t count) {
-    std::vector<Request> requests;
-    for (const Json& item : answer["requests"].items()) {
-        Result<Request> request = Request::read(item);
-        if (!request) return request.error();
-        requests.push_back(std::move(*request));
-    }
-    if (requests.size() != count) return not_understood("a batch");
-    return requests;
+bool is_over(const Wait& wait) {
+    return wait.stop.stop_requested() || (wait.deadline && *wait.deadline <= SteadyTime::now());
 }
 
-/// What became of the work, and what it threw.
-std::pair<Ran, std::exception_ptr> attempt(const Holdpoint::Work& work, const Json& arguments) {
-    Ran ran;
-    std::exception_ptr thrown;
-    try {
-        Result<Json> result = work(arguments);
-        ran.is_success = result.has_value();
-        if (result)
-            ran.result = std::move(*result);
-        else
-            ran.error = result.error().message;
-    } catch (const std::exception& exception) {
-        thrown = std::current_exception();
-        ran.error = exception.what();
-    } catch (...) {
-        thrown = std::current_exception();
-        ran.error = "it threw something unknown";
-    }
-    if (!is_utf8(ran.error)) ran.error = visible(ran.error, Newlines::keep);
-    return {std::move(ran), std::move(thrown)};
+std::vector<std::string> ids_of(const Json& made) {
+    const Json requests = made["requests"];
+    std::vector<std::string> ids;
+    for (const Json& one : requests.is_array() ? requests.items() : std::vector<Json>{made})
+        ids.push_back(one["id"].text_or(""));
+    return ids;
 }
 
-Json report_of(const Ran& ran, const Spent& spent) {
-    Json report = Json::object({{"success", ran.is_success}});
-    if (!ran.error.empty()) report = report.with("error", cut_utf8(ran.error, report_error_max));
-    if (!ran.result.is_null())
-        report = report.with("result", ran.result.dump().size() <= report_bytes_max
-                                           ? ran.result
-                                           : Json("the result is too long to be reported"));
-    if (spent.cost) report = report.with("cost", *spent.cost);
-    if (spent.tokens > 0) report = report.with("tokens", spent.tokens);
-    return report;
-}
+/// A proposal that is under way, and whether anybody still waits for its answer.
+class Parcel {
+  public:
+    /// True when nobody wants it any more.
+    bool arrive(std::vector<std::string> ids) {
+        const std::lock_guard lock(mutex_);
+        ids_ = std::move(ids);
+        return is_abandoned_;
+    }
+    /// What has arrived already.
+    std::vector<std::string> abandon() {
+        const std::lock_guard lock(mutex_);
+        is_abandoned_ = true;
+        return ids_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::string> ids_;  // guarded by mutex_
+    bool is_abandoned_ = false;     // guarded by mutex_
+};
 
 }  // namespace
 
@@ -89,7 +75,7 @@ Result<std::shared_ptr<Client>> Client::open(std::unique_ptr<Backend> backend, S
         client->labels_.session = random_name("s-");
     } else if (!setup.journal_folder.empty()) {
         const Result<void> opened =
-            client->journal_.open(setup.journal_folder, client->labels_.session);
+            client->journal_.open(setup.journal_folder, client->labels_.session, setup.server);
         if (!opened) return opened.error();
     }
     client->resume_on_ = std::move(setup.resume_on);
@@ -137,13 +123,13 @@ Json Client::labelled(const Json& body) const {
 /// The same for the nth proposal of the same thing in a session, whatever the context says: that is
 /// what a process that was started again will propose.
 std::string Client::next_key(const Json& body) {
-    std::string identity = labels_.session + "\n";
-    const Json requests = body["requests"];
-    const std::vector<Json> all = requests.is_array() ? requests.items() : std::vector<Json>{body};
-    for (const Json& one : all) {
-        const Json subject = one[one["kind"].text_or("action")];
-        identity += one["kind"].text_or("") + "\n" + subject.without("description").dump() + "\n";
-    }
+    // What is passed on from somewhere else is one thing, however often it is asked.
+    const std::string origin = body["metadata"]["forwarded_from"].text_or("");
+    if (!origin.empty())
+        return hex(sha256(labels_.session + "\nforwarded_from\n" + origin)).substr(0, 40);
+    const Json subject = body[body["kind"].text_or("action")];
+    const std::string identity = labels_.session + "\n" + body["kind"].text_or("") + "\n" +
+                                 subject.without("description").dump() + "\n";
     const std::string digest = hex(sha256(identity)).substr(0, 40);
     const std::lock_guard lock(mutex_);
     return fmt::format("{}-{}", digest, ++occurrences_[digest]);
@@ -153,7 +139,7 @@ void Client::tell(const std::function<void(Observer&)>& call) {
     std::vector<std::shared_ptr<Observer>> observers;
     {
         const std::lock_guard lock(mutex_);
-        observers = observers_;
+        observers = observers_.all();
     }
     for (const std::shared_ptr<Observer>& observer : observers) {
         try {
@@ -170,7 +156,7 @@ std::optional<NotRun> Client::refusal(const Action& action) {
     std::vector<std::shared_ptr<Advisor>> advisors;
     {
         const std::lock_guard lock(mutex_);
-        advisors = advisors_;
+        advisors = advisors_.all();
     }
     for (const std::shared_ptr<Advisor>& advisor : advisors) {
         std::optional<std::string> reason;
@@ -188,7 +174,7 @@ std::string Client::advice() {
     std::vector<std::shared_ptr<Advisor>> advisors;
     {
         const std::lock_guard lock(mutex_);
-        advisors = advisors_;
+        advisors = advisors_.all();
     }
     std::string all;
     for (const std::shared_ptr<Advisor>& advisor : advisors) {
@@ -204,26 +190,38 @@ std::string Client::advice() {
 
 void Client::add(std::shared_ptr<Observer> observer) {
     const std::lock_guard lock(mutex_);
-    observers_.push_back(std::move(observer));
+    observers_.add(std::move(observer));
 }
 
 void Client::add(std::shared_ptr<Advisor> advisor) {
     const std::lock_guard lock(mutex_);
-    advisors_.push_back(std::move(advisor));
+    advisors_.add(std::move(advisor));
 }
 
-void Client::withdraw(const std::string& id) {
-    {
-        const std::lock_guard lock(withdrawals_->mutex);
-        ++withdrawals_->open;
-    }
-    backend_->cancel(id, "the agent stopped waiting",
-                     [withdrawals = withdrawals_](const Result<Json>&) {
-                         const std::lock_guard lock(withdrawals->mutex);
-                         --withdrawals->open;
-                         withdrawals->is_changed.notify_all();
-                     });
+void Client::remove(const std::shared_ptr<Observer>& observer) {
+    const std::lock_guard lock(mutex_);
+    observers_.remove(observer);
 }
+
+void Client::remove(const std::shared_ptr<Advisor>& advisor) {
+    const std::lock_guard lock(mutex_);
+    advisors_.remove(advisor);
+}
+
+void Client::withdraw(Backend& backend, const std::shared_ptr<Withdrawals>& withdrawals,
+                      const std::string& id) {
+    {
+        const std::lock_guard lock(withdrawals->mutex);
+        ++withdrawals->open;
+    }
+    backend.cancel(id, "the agent stopped waiting", [withdrawals](const Result<Json>&) {
+        const std::lock_guard lock(withdrawals->mutex);
+        --withdrawals->open;
+        withdrawals->is_changed.notify_all();
+    });
+}
+
+void Client::withdraw(const std::string& id) { withdraw(*backend_, withdrawals_, id); }
 
 void Client::remember(const Request& request) {
     if (!request.release) return;
@@ -237,39 +235,113 @@ Result<Json> Client::ask(const std::function<void(Backend::Done)>& call) {
     return blocking<Result<Json>>(call);
 }
 
-Task<Result<Json>> Client::propose(std::shared_ptr<Client> self, Json body, bool is_batch,
-                                   Executor executor) {
-    const std::string key = self->next_key(body);
-    const std::optional<Journal::Proposed> before = self->journal_.find(key);
-    if (before && !before->ids.empty()) {
-        std::vector<Json> found;
-        for (const std::string& id : before->ids) {
-            Answer reading(executor, {},
-                           [&](Backend::Done done) { self->backend_->read(id, std::move(done)); });
-            std::optional<Result<Json>> read = co_await reading;
-            if (!*read) co_return read->error();
-            found.push_back(std::move(**read));
-        }
-        if (!is_batch) co_return found.front();
-        co_return Json::object({{"requests", Json::array(found)}});
-    }
-    if (before)
-        body = before->body;
-    else if (Result<void> ok = self->journal_.propose(key, body); !ok)
-        co_return ok.error();
-
-    Answer proposing(executor, {}, [&](Backend::Done done) {
-        self->backend_->propose(body, is_batch, key, std::move(done));
+Task<Run<std::vector<Json>>> Client::send(std::shared_ptr<Client> self, Journal::Proposed call,
+                                          Wait wait, Executor executor) {
+    const auto parcel = std::make_shared<Parcel>();
+    const bool is_batch = call.body["requests"].is_array();
+    Answer proposing(executor, wait.stop, [&](Backend::Done done) {
+        // Without the client, which must not end on the backend's thread.
+        auto arrived = [parcel, backend = self->backend_.get(), withdrawals = self->withdrawals_,
+                        done = std::move(done)](Result<Json> answer) mutable {
+            if (answer && parcel->arrive(ids_of(*answer)))
+                for (const std::string& id : ids_of(*answer)) withdraw(*backend, withdrawals, id);
+            done(std::move(answer));
+        };
+        self->backend_->propose(call.body, is_batch, call.key, wait.deadline, std::move(arrived));
     });
     std::optional<Result<Json>> answer = co_await proposing;
-    if (!*answer) co_return answer->error();
-    const Json made = std::move(**answer);
-    std::vector<std::string> ids;
-    if (is_batch)
-        for (const Json& one : made["requests"].items()) ids.push_back(one["id"].text_or(""));
-    else
-        ids.push_back(made["id"].text_or(""));
-    if (Result<void> ok = self->journal_.accepted(key, ids); !ok) co_return ok.error();
+    if (!answer) {
+        // What was proposed all the same must not wait for a person in vain.
+        if (!wait.must_keep_request)
+            for (const std::string& id : parcel->abandon()) self->withdraw(id);
+        co_return std::unexpected(stopped());
+    }
+    if (!*answer) {
+        if (is_over(wait)) co_return std::unexpected(stopped());
+        co_return std::unexpected(not_run(answer->error()));
+    }
+    std::vector<Json> made =
+        is_batch ? (**answer)["requests"].items() : std::vector<Json>{**answer};
+    if (made.size() != call.keys.size())
+        co_return std::unexpected(not_run(not_understood("a proposal")));
+    const std::vector<std::string> ids = ids_of(**answer);
+    if (Result<void> ok = self->journal_.accepted(call.key, ids); !ok)
+        co_return std::unexpected(not_run(ok.error()));
+    co_return made;
+}
+
+/// The request of something that was proposed before a restart; nothing where the server does not
+/// know it any more and it was never begun: then it may be proposed anew.
+Task<std::optional<Run<Json>>> Client::recall(std::shared_ptr<Client> self, Journal::Known known,
+                                              Wait wait, Executor executor) {
+    using Recalled = std::optional<Run<Json>>;
+    if (known.call.ids.empty()) {
+        // The answer never came: the same key gives the same requests.
+        Task<Run<std::vector<Json>>> sending = send(self, known.call, wait, executor);
+        Run<std::vector<Json>> made = co_await sending;
+        if (!made) co_return Recalled(std::unexpected(made.error()));
+        co_return Recalled(std::move((*made)[known.at]));
+    }
+    const std::string id = known.call.ids.at(known.at);
+    Answer reading(executor, wait.stop, [&](Backend::Done done) {
+        self->backend_->wait(id, milliseconds(0), wait.deadline, std::move(done));
+    });
+    std::optional<Result<Json>> read = co_await reading;
+    if (!read || (!*read && is_over(wait))) co_return Recalled(std::unexpected(stopped()));
+    if (*read) co_return Recalled(std::move(**read));
+    if (read->error().code != ErrorCode::not_found)
+        co_return Recalled(std::unexpected(not_run(read->error())));
+    const Journal::Standing standing = self->journal_.standing(id);
+    if (standing.progress == Journal::Progress::fresh) co_return std::nullopt;
+    if (standing.progress == Journal::Progress::finished)
+        co_return Recalled(std::unexpected(already_ran({}, standing.result)));
+    co_return Recalled(std::unexpected(interrupted({})));
+}
+
+Task<std::vector<Run<Json>>> Client::propose(std::shared_ptr<Client> self,
+                                             std::vector<Proposal> proposals, bool is_batch,
+                                             Wait wait, Executor executor) {
+    std::vector<Run<Json>> made(proposals.size(), std::unexpected(stopped()));
+    if (is_over(wait)) co_return made;
+    std::vector<std::size_t> fresh;
+    Journal::Proposed call;
+    std::vector<Json> bodies;
+    std::string identity;
+    for (std::size_t i = 0; i < proposals.size(); ++i) {
+        const Proposal& proposal = proposals[i];
+        const std::optional<Journal::Known> known = self->journal_.find(proposal.key);
+        if (known) {
+            Task<std::optional<Run<Json>>> recalling = recall(self, *known, wait, executor);
+            std::optional<Run<Json>> recalled = co_await recalling;
+            if (recalled) {
+                made[i] = std::move(*recalled);
+                continue;
+            }
+            identity += random_name("again-");
+        }
+        fresh.push_back(i);
+        call.keys.push_back(proposal.key);
+        bodies.push_back(proposal.body);
+        identity += proposal.key + "\n";
+    }
+    if (fresh.empty()) co_return made;
+    const bool is_same = !is_batch && identity == call.keys.front() + "\n";
+    call.key = is_same ? call.keys.front() : hex(sha256(identity)).substr(0, 40);
+    call.body = self->labelled(is_batch ? Json::object({{"requests", Json::array(bodies)}})
+                                        : bodies.front());
+    Run<std::vector<Json>> answers = std::unexpected(NotRun{});
+    if (Result<void> ok = self->journal_.propose(call); !ok) {
+        answers = std::unexpected(not_run(ok.error()));
+    } else {
+        Task<Run<std::vector<Json>>> sending = send(self, std::move(call), wait, executor);
+        answers = co_await sending;
+    }
+    for (std::size_t at = 0; at < fresh.size(); ++at) {
+        if (answers)
+            made[fresh[at]] = std::move((*answers)[at]);
+        else
+            made[fresh[at]] = std::unexpected(answers.error());
+    }
     co_return made;
 }
 
@@ -289,10 +361,11 @@ Task<Run<Request>> Client::wait_for(std::shared_ptr<Client> self, Request reques
             co_return std::unexpected(std::move(not_run));
         }
         Answer waiting(executor, wait.stop, [&](Backend::Done done) {
-            self->backend_->wait(request.id, slice, std::move(done));
+            self->backend_->wait(request.id, slice, wait.deadline, std::move(done));
         });
         std::optional<Result<Json>> answer = co_await waiting;
-        if (!answer) continue;  // stopped: the next round says so
+        // Stopped, or out of time: the next round says so.
+        if (!answer || (!*answer && is_over(wait))) continue;
         if (!*answer) {
             NotRun failed = not_run(answer->error());
             failed.request = std::move(request);
@@ -310,10 +383,19 @@ Task<Run<Request>> Client::wait_for(std::shared_ptr<Client> self, Request reques
 
 Task<Run<Request>> Client::settle(std::shared_ptr<Client> self, Json body, Wait wait,
                                   Executor executor) {
-    Task<Result<Json>> proposing = propose(self, self->labelled(body), false, executor);
-    Result<Json> made = co_await proposing;
-    if (!made) co_return std::unexpected(not_run(made.error()));
-    Result<Request> request = Request::read(*made);
+    std::vector<Proposal> proposals;
+    proposals.push_back({self->next_key(body), std::move(body)});
+    Task<Run<Request>> settling = settle_one(self, std::move(proposals), wait, executor);
+    Run<Request> settled = co_await settling;
+    co_return settled;
+}
+
+Task<Run<Request>> Client::settle_one(std::shared_ptr<Client> self, std::vector<Proposal> one,
+                                      Wait wait, Executor executor) {
+    Task<std::vector<Run<Json>>> proposing = propose(self, std::move(one), false, wait, executor);
+    const std::vector<Run<Json>> made = co_await proposing;
+    if (!made.front()) co_return std::unexpected(made.front().error());
+    Result<Request> request = Request::read(*made.front());
     if (!request) co_return std::unexpected(not_run(request.error()));
     if (!request->is_settled())
         self->tell([&](Observer& observer) { observer.on_asked(*request); });
@@ -322,11 +404,23 @@ Task<Run<Request>> Client::settle(std::shared_ptr<Client> self, Json body, Wait 
     co_return settled;
 }
 
+/// The key is counted before anybody is asked whether to propose at all: what an advisor says may
+/// be another word after a restart, and what was proposed must be found again all the same.
+std::optional<NotRun> Client::prepare(const Action& action, std::vector<Proposal>& proposals) {
+    Json body = body_of(action);
+    std::string key = next_key(body);
+    if (!journal_.find(key))
+        if (std::optional<NotRun> refused = refusal(action)) return refused;
+    proposals.push_back({std::move(key), std::move(body)});
+    return std::nullopt;
+}
+
 Task<Run<Release>> Client::request(std::shared_ptr<Client> self, Action action, Wait wait,
                                    Executor executor) {
-    if (std::optional<NotRun> refused = self->refusal(action))
+    std::vector<Proposal> proposals;
+    if (std::optional<NotRun> refused = self->prepare(action, proposals))
         co_return std::unexpected(std::move(*refused));
-    Task<Run<Request>> settling = settle(self, body_of(action), wait, executor);
+    Task<Run<Request>> settling = settle_one(self, std::move(proposals), wait, executor);
     Run<Request> settled = co_await settling;
     if (!settled) co_return std::unexpected(settled.error());
     co_return conclude(*settled, action);
@@ -337,87 +431,42 @@ Task<std::vector<Run<Release>>> Client::batch(std::shared_ptr<Client> self,
                                               Executor executor) {
     std::vector<Run<Release>> answers(actions.size(), std::unexpected(NotRun{}));
     std::vector<std::size_t> proposed;
-    std::vector<Json> bodies;
+    std::vector<Proposal> proposals;
     for (std::size_t i = 0; i < actions.size(); ++i) {
-        if (std::optional<NotRun> refused = self->refusal(actions[i])) {
+        if (std::optional<NotRun> refused = self->prepare(actions[i], proposals))
             answers[i] = std::unexpected(std::move(*refused));
-            continue;
-        }
-        proposed.push_back(i);
-        bodies.push_back(body_of(actions[i]));
+        else
+            proposed.push_back(i);
     }
     if (proposed.empty()) co_return answers;
-    const auto fail_all = [&](const Error& error) {
-        for (const std::size_t i : proposed) answers[i] = std::unexpected(not_run(error));
-    };
-    Json body = self->labelled(Json::object({{"requests", Json::array(bodies)}}));
-    Task<Result<Json>> proposing = propose(self, std::move(body), true, executor);
-    Result<Json> made = co_await proposing;
-    if (!made) {
-        fail_all(made.error());
-        co_return answers;
-    }
-    Result<std::vector<Request>> requests = read_batch(*made, proposed.size());
-    if (!requests) {
-        fail_all(requests.error());
-        co_return answers;
-    }
-    for (const Request& request : *requests)
-        if (!request.is_settled())
-            self->tell([&](Observer& observer) { observer.on_asked(request); });
+    Task<std::vector<Run<Json>>> proposing =
+        propose(self, std::move(proposals), true, wait, executor);
+    const std::vector<Run<Json>> made = co_await proposing;
+    std::vector<std::pair<std::size_t, Request>> waiting_for;
     for (std::size_t at = 0; at < proposed.size(); ++at) {
-        Task<Run<Request>> waiting = wait_for(self, (*requests)[at], wait, executor);
+        const std::size_t i = proposed[at];
+        if (!made[at]) {
+            answers[i] = std::unexpected(made[at].error());
+            continue;
+        }
+        Result<Request> request = Request::read(*made[at]);
+        if (!request) {
+            answers[i] = std::unexpected(not_run(request.error()));
+            continue;
+        }
+        if (!request->is_settled())
+            self->tell([&](Observer& observer) { observer.on_asked(*request); });
+        waiting_for.emplace_back(i, std::move(*request));
+    }
+    for (const auto& [i, request] : waiting_for) {
+        Task<Run<Request>> waiting = wait_for(self, request, wait, executor);
         Run<Request> settled = co_await waiting;
         if (settled)
-            answers[proposed[at]] = conclude(*settled, actions[proposed[at]]);
+            answers[i] = conclude(*settled, actions[i]);
         else
-            answers[proposed[at]] = std::unexpected(settled.error());
+            answers[i] = std::unexpected(settled.error());
     }
     co_return answers;
-}
-
-Run<Json> Client::run_released(const Release& release, const Holdpoint::Work& work,
-                               const std::function<Spent()>& spent) {
-    std::optional<Request> request;
-    {
-        const std::lock_guard lock(mutex_);
-        const auto found = settled_.find(release.request_id);
-        if (found != settled_.end()) {
-            request = std::move(found->second);
-            settled_.erase(found);
-        }
-    }
-    // Only what this client was given runs, and only as it was given.
-    const bool is_ours = request && request->release->digest == release.digest &&
-                         request->release->arguments == release.arguments;
-    if (!is_ours)
-        return std::unexpected(
-            NotRun{Why::broken, "It was not run: this release was not given here.", {}, {}});
-    const Result<Journal::Standing> standing = journal_.begin(release.request_id);
-    if (!standing) return std::unexpected(not_run(standing.error()));
-    if (standing->progress == Journal::Progress::finished)
-        return std::unexpected(
-            NotRun{Why::already_ran, "It ran before.", request, standing->result});
-    if (!request->report.is_null())
-        return std::unexpected(
-            NotRun{Why::already_ran, "It ran before.", request, request->report["result"]});
-    if (standing->progress == Journal::Progress::begun)
-        return std::unexpected(NotRun{Why::interrupted,
-                                      "It was begun before a restart, and nobody knows how far it "
-                                      "came. It was not run again.",
-                                      request,
-                                      {}});
-    const auto [ran, thrown] = attempt(work, release.arguments);
-    const Json result = ran.is_success ? ran.result : Json::object({{"error", ran.error}});
-    if (Result<void> ok = journal_.finish(release.request_id, result); !ok)
-        spdlog::error("{}", ok.error().message);
-    tell([&](Observer& observer) { observer.on_ran(*request, release, ran); });
-    const Json report = report_of(ran, spent ? spent() : Spent{});
-    const Result<Json> told = ask(
-        [&](Backend::Done done) { backend_->report(release.request_id, report, std::move(done)); });
-    if (!told) spdlog::warn("what happened could not be reported: {}", told.error().message);
-    if (thrown) std::rethrow_exception(thrown);
-    return result;
 }
 
 }  // namespace holdpoint::agent

@@ -32,6 +32,8 @@ std::string_view to_string(Why why) {
             return "already_ran";
         case Why::interrupted:
             return "interrupted";
+        case Why::failed:
+            return "failed";
     }
     return "broken";
 }
@@ -107,10 +109,24 @@ NotRun not_run(const Error& error) {
 }
 
 NotRun not_run(const Request& request) {
-    const Why why = request.outcome ? why_of(*request.outcome) : Why::broken;
+    Why why = request.outcome ? why_of(*request.outcome) : Why::broken;
+    // Where silence stops the whole run, it stops it as a person would.
+    if (why == Why::expired && request.timed_out == TimeoutAction::abort) why = Why::aborted;
     std::string message = request.message_for_agent;
     if (message.empty()) message = fmt::format("It was not run: {}.", to_string(why));
     return {why, std::move(message), request, {}};
+}
+
+NotRun already_ran(std::optional<Request> request, Json result) {
+    return {Why::already_ran, "It ran before a restart.", std::move(request), std::move(result)};
+}
+
+NotRun interrupted(std::optional<Request> request) {
+    return {Why::interrupted,
+            "It was begun before a restart, and nobody knows how far it came. It was not run "
+            "again.",
+            std::move(request),
+            {}};
 }
 
 Run<Release> conclude(const Request& request, const Action& action) {

@@ -68,5 +68,15 @@ TEST(Conclude, X2_a_no_stays_a_no_whatever_comes_with_it) {
     EXPECT_EQ(without("cancelled"), Why::cancelled);
 }
 
+TEST(Conclude, T5_silence_that_stops_the_run_is_an_abort) {
+    const auto timed_out = [](const char* action) {
+        const Json resource = answered("expired", ours).with("release", nullptr);
+        return why(resource.with("timed_out", Json::object({{"action", action}})));
+    };
+    EXPECT_EQ(timed_out("abort"), Why::aborted);
+    EXPECT_EQ(timed_out("reject"), Why::expired);
+    EXPECT_EQ(timed_out("something"), Why::broken);  // what is not understood is not guessed at
+}
+
 }  // namespace
 }  // namespace holdpoint::agent

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
+
+#include "base/text.h"
 
 namespace holdpoint {
 namespace {
@@ -15,6 +18,12 @@ constexpr std::array yes_words{"yes",  "y",       "yeah",     "yep",     "ok",  
 constexpr std::array no_words{"no",    "n",    "nope",   "cancel",    "stop",
                               "abort", "dont", "do not", "nevermind", "never mind"};
 constexpr std::array fillers{"please", "thanks", "thank you"};
+constexpr std::array all_words{"all", "to all", "all of them", "to all of them"};
+constexpr std::array joints{"and", "to", "number"};
+
+constexpr std::size_t waiting_max = 10;
+constexpr std::size_t text_bytes_max = 2000;
+constexpr std::size_t arguments_bytes_max = 4000;
 
 /// Lower case, letters and single blanks only; an apostrophe joins.
 std::string plain(std::string_view text) {
@@ -58,6 +67,39 @@ std::string new_token() {
     return token;
 }
 
+/// Takes a number between 1 and `count` off the front; 0 if none stands there.
+std::size_t take_number(std::string& text, std::size_t count) {
+    std::size_t number = 0;
+    std::size_t digits = 0;
+    while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) != 0 &&
+           number <= count)
+        number = number * 10 + static_cast<std::size_t>(text[digits++] - '0');
+    const bool is_whole = digits > 0 && (digits == text.size() || text[digits] == ' ');
+    if (!is_whole || number > count) return 0;
+    text.erase(0, std::min(text.size(), digits + 1));
+    return number;
+}
+
+/// Which of `count` actions a person's words confirm.
+std::set<std::size_t> confirmed_places(std::string_view text, std::size_t count) {
+    if (count == 1 && read_yes_or_no(text) == YesOrNo::yes) return {0};
+    if (count < 2 || text.find('?') != std::string_view::npos) return {};
+    std::set<std::size_t> places;
+    bool has_yes = false;
+    for (std::string rest = plain(text); !rest.empty();) {
+        if (take(rest, yes_words)) {
+            has_yes = true;
+        } else if (take(rest, all_words)) {
+            for (std::size_t at = 0; at < count; ++at) places.insert(at);
+        } else if (const std::size_t number = take_number(rest, count)) {
+            places.insert(number - 1);
+        } else if (!take(rest, fillers) && !take(rest, joints)) {
+            return {};  // anything more than that, and any no, is no clear yes
+        }
+    }
+    return has_yes ? places : std::set<std::size_t>{};
+}
+
 }  // namespace
 
 YesOrNo read_yes_or_no(std::string_view text) {
@@ -76,21 +118,54 @@ YesOrNo read_yes_or_no(std::string_view text) {
     return has_yes && !has_no ? YesOrNo::yes : YesOrNo::unclear;
 }
 
-void ConfirmationDesk::ask(const std::string& tool, const Json& arguments) {
-    const std::lock_guard lock(mutex_);
-    const std::string action = action_of(tool, arguments);
-    if (std::find(waiting_.begin(), waiting_.end(), action) == waiting_.end())
-        waiting_.push_back(action);
+std::string confirmation_text(const std::vector<AwaitingConfirmation>& waiting) {
+    const auto line = [](const AwaitingConfirmation& one) {
+        return fmt::format("{} [{} {}]", one.text, visible(one.tool),
+                           visible(one.arguments.dump()));
+    };
+    if (waiting.empty()) return "";
+    if (waiting.size() == 1) return fmt::format("Waits for your yes: {}", line(waiting.front()));
+    std::string text = "Wait for your yes:";
+    for (std::size_t i = 0; i < waiting.size(); ++i)
+        text += fmt::format("\n  {}. {}", i + 1, line(waiting[i]));
+    return text + "\nSay which: `yes 1`, `yes 1 and 2`, `yes to all`.";
 }
 
-std::optional<std::string> ConfirmationDesk::hear(std::string_view person_wrote) {
+void ConfirmationDesk::ask(const std::string& tool, const Json& arguments,
+                           std::string_view would_happen) {
     const std::lock_guard lock(mutex_);
-    const std::vector<std::string> waiting = std::exchange(waiting_, {});
+    const bool is_known = std::ranges::any_of(waiting_, [&](const AwaitingConfirmation& one) {
+        return one.tool == tool && one.arguments == arguments;
+    });
+    const bool is_readable = arguments.dump().size() <= arguments_bytes_max;
+    // Arguments are the model's: none of them may begin a line of its own or hide a part.
+    if (is_readable && !is_known && waiting_.size() < waiting_max)
+        waiting_.push_back({tool, arguments, cut_utf8(visible(would_happen), text_bytes_max)});
+}
+
+std::vector<AwaitingConfirmation> ConfirmationDesk::show() {
+    const std::lock_guard lock(mutex_);
+    shown_ = std::exchange(waiting_, {});
+    return shown_;
+}
+
+void ConfirmationDesk::forget() {
+    const std::lock_guard lock(mutex_);
+    waiting_.clear();
+    shown_.clear();
+}
+
+std::vector<ConfirmedAction> ConfirmationDesk::hear(std::string_view person_wrote) {
+    const std::lock_guard lock(mutex_);
+    const std::vector<AwaitingConfirmation> shown = std::exchange(shown_, {});
+    waiting_.clear();
     tokens_.clear();  // a token is for the next turn, not for later
-    if (waiting.size() != 1 || read_yes_or_no(person_wrote) != YesOrNo::yes) return std::nullopt;
-    const std::string token = new_token();
-    tokens_.emplace(token, waiting.front());
-    return token;
+    std::vector<ConfirmedAction> confirmed;
+    for (const std::size_t at : confirmed_places(person_wrote, shown.size())) {
+        confirmed.push_back({new_token(), shown[at].tool, shown[at].arguments});
+        tokens_.emplace(confirmed.back().token, action_of(shown[at].tool, shown[at].arguments));
+    }
+    return confirmed;
 }
 
 bool ConfirmationDesk::redeem(const std::string& token, const std::string& tool,
@@ -110,8 +185,9 @@ std::string confirmation_prompt(const std::vector<std::string>& tools) {
         "Some tools destroy things and are confirmed in the conversation: {}.\n"
         "1. Call the tool with its arguments only. Nothing happens yet; the answer has "
         "`requiresConfirmation` and says what would happen.\n"
-        "2. Stop. Tell the person what would happen and ask whether to go on. End your turn "
-        "there.\n"
+        "2. Stop. The person is shown what would happen, in the tool's own words; ask whether to "
+        "go "
+        "on. End your turn there.\n"
         "3. If the person says yes, you are given a confirmation token. Call the tool again with "
         "the "
         "very same arguments, `confirmed: true` and `confirmation_token`.\n"

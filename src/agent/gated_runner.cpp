@@ -35,6 +35,18 @@ void refuse(Step& step, std::string message) {
     step.message = std::move(message);
 }
 
+void note_run(Step& step, const Json& output, bool is_replayed) {
+    step.has_run = true;
+    step.is_replayed = is_replayed;
+    step.output = output;
+    step.is_success = !output["error"].is_text();
+    step.message = words_of(output);
+    // A model that takes an old result for a new one believes that it did the thing twice.
+    if (is_replayed)
+        step.message =
+            "It ran before a restart and was not run again. Result from then: " + step.message;
+}
+
 double seconds_between(const std::string& from, const std::string& to) {
     const Result<Timestamp> begin = parse_timestamp(from), end = parse_timestamp(to);
     if (!begin || !end) return 0;
@@ -72,22 +84,36 @@ void Chronicle::move_into(RunResult& result) {
     audit_told_ = audit.size();
 }
 
-std::optional<std::string> GatedRunner::begin(const Agent& agent, const std::string& person_wrote) {
+std::vector<ConfirmedAction> GatedRunner::begin(const Agent& agent,
+                                                const std::string& person_wrote) {
     prompt_ = person_wrote;
     steps_.clear();
     usage_ = {};
     human_time_ = milliseconds(0);
     is_aborted_ = false;
-    declare(agent);
+    if (const Result<void> ok = declare(agent); !ok)
+        spdlog::warn("the tools of `{}` are not known to policy: {}", agent.name,
+                     ok.error().message);
     return confirmations_.hear(person_wrote);
 }
 
 /// Policy knows the tools before the first of them is called; a tool that it does not know is held.
-void GatedRunner::declare(const Agent& agent) {
-    if (!declared_.insert(agent.name).second) return;
-    if (Result<void> ok = holdpoint_.declare(agent.tools.facts()); !ok)
-        spdlog::warn("the tools of `{}` are not known to policy: {}", agent.name,
-                     ok.error().message);
+Result<void> GatedRunner::declare(const Agent& agent) {
+    const std::vector<ToolFacts> facts = agent.tools.facts();
+    std::string what = agent.name;
+    bool has_code = false;
+    for (const ToolFacts& one : facts) {
+        what += fmt::format("\n{} {} {} {} {} {} {} {}", one.name, static_cast<int>(one.risk),
+                            one.is_destructive, one.is_read_only, one.is_open_world,
+                            one.is_reversible, one.requires_approval, one.estimated_cost);
+        has_code = has_code || one.approval_condition;
+    }
+    // Code cannot be compared: that of another agent of the same name may say something else.
+    if (!has_code && declared_.contains(what)) return {};
+    Result<std::shared_ptr<void>> declared = holdpoint_.declare_while(facts);
+    if (!declared) return declared.error();
+    declared_.insert_or_assign(std::move(what), std::move(*declared));
+    return {};
 }
 
 void GatedRunner::end(RunResult& result) {
@@ -95,7 +121,17 @@ void GatedRunner::end(RunResult& result) {
     result.usage = usage_;
     result.human_time = human_time_;
     result.is_aborted = is_aborted_;
+    show_confirmations(result);
     chronicle_->move_into(result);
+}
+
+/// Whatever the model said of it: the person sees what their yes would do.
+void GatedRunner::show_confirmations(RunResult& result) {
+    if (!result.success) return confirmations_.forget();
+    result.awaiting_confirmation = confirmations_.show();
+    if (result.awaiting_confirmation.empty()) return;
+    if (!result.output.empty()) result.output += "\n\n";
+    result.output += confirmation_text(result.awaiting_confirmation);
 }
 
 std::string GatedRunner::advice() const { return holdpoint_.advice(); }
@@ -110,7 +146,7 @@ bool GatedRunner::is_confirmed(const Tool& tool, Json& arguments, Step& step) {
         refuse(step, preview.error().message);
         return false;
     }
-    confirmations_.ask(tool.name, arguments);
+    confirmations_.ask(tool.name, arguments, words_of(*preview));
     Json answer = Json::object({{"requiresConfirmation", true}, {"would", *preview}});
     if (is_claimed)
         answer = answer.with("note",
@@ -210,8 +246,11 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
                           Step& step) {
     step.arguments = release.arguments;
     step.request_id = release.request_id;
-    ToolContext context{
-        .runner = this, .agent = agent.name, .stop = options_.stop, .about = this->context("")};
+    ToolContext context{.runner = this,
+                        .agent = agent.name,
+                        .stop = options_.stop,
+                        .must_keep_requests = options_.must_keep_requests,
+                        .about = this->context("")};
     const auto work = [&](const Json& arguments) -> Result<Json> {
         // What a person changed must still be what the tool can take.
         if (const std::optional<std::string> wrong = check_schema(tool.schema, arguments))
@@ -227,23 +266,20 @@ void GatedRunner::execute(const Agent& agent, const Tool& tool, const Release& r
     const auto spent = [&] {
         return Spent{.cost = context.cost, .tokens = std::exchange(unreported_tokens_, 0)};
     };
-    const Run<Json> ran = holdpoint_.run_released(release, work, spent);
+    const Run<Json> ran = holdpoint_.run_released(release, work, spent, tool.only_asks);
     if (!ran && ran.error().why != Why::already_ran) {
         step.why = ran.error().why;
         step.message = ran.error().message;
         return;
     }
-    step.has_run = true;
-    step.output = ran ? *ran : ran.error().result;
-    step.is_success = !step.output["error"].is_text();
-    step.message = words_of(step.output);
+    note_run(step, ran ? *ran : ran.error().result, !ran);
     if (release.is_modified)
         step.message = fmt::format("{}\nArguments that ran: {}\nResult: {}", release.message,
                                    release.arguments.dump(), step.message);
 }
 
 std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
-    declare(agent);
+    const Result<void> declared = declare(agent);
     const std::vector<ToolCall>& calls = turn.calls;
     const Context about = context(turn.text);
     std::vector<Step> steps(calls.size());
@@ -251,7 +287,15 @@ std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
     std::vector<Prepared> prepared(calls.size());
     std::vector<Action> actions;
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        prepared[i] = prepare(agent, calls[i], about, steps[i]);
+        if (declared) {
+            prepared[i] = prepare(agent, calls[i], about, steps[i]);
+        } else {
+            // Policy might let pass what the tool itself wants approved.
+            steps[i].agent = agent.name;
+            steps[i].tool = calls[i].name;
+            refuse(steps[i], fmt::format("Policy does not know the tools ({}); nothing was run.",
+                                         declared.error().message));
+        }
         if (prepared[i].tool) actions.push_back(prepared[i].action);
     }
     const std::vector<Run<Release>> answers = ask(actions);
@@ -262,7 +306,9 @@ std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
         Step& step = steps[i];
         if (prepared[i].tool) {
             const Run<Release>& answer = answers[at++];
-            if (!answer) {
+            if (!answer && answer.error().why == Why::already_ran) {
+                note_run(step, answer.error().result, true);
+            } else if (!answer) {
                 step.why = answer.error().why;
                 step.message = answer.error().message;
                 if (answer.error().request) step.request_id = answer.error().request->id;
@@ -270,7 +316,11 @@ std::vector<Step> GatedRunner::run(const Agent& agent, const Message& turn) {
                 // What was approved before the whole run was stopped does not run after it.
                 step.why = Why::aborted;
                 step.request_id = answer->request_id;
-                step.message = "It was not run: a person stopped the whole run.";
+                step.message = "It was not run: the whole run was stopped.";
+            } else if (options_.stop.stop_requested()) {
+                step.why = Why::stopped;
+                step.request_id = answer->request_id;
+                step.message = "It was not run: the run was stopped.";
             } else {
                 execute(agent, *prepared[i].tool, *answer, step);
             }

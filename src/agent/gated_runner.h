@@ -1,8 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,12 +43,14 @@ class GatedRunner : public ToolRunner {
           chronicle_(std::move(chronicle)),
           options_(std::move(options)) {}
 
-    /// A person speaks: gives the confirmation token that this makes, if any.
-    std::optional<std::string> begin(const Agent& agent, const std::string& person_wrote);
+    /// A person speaks: gives what this confirms, if anything.
+    std::vector<ConfirmedAction> begin(const Agent& agent, const std::string& person_wrote);
+    /// Success and output must stand in the result already.
     void end(RunResult& result);
 
     std::vector<Step> run(const Agent& agent, const Message& turn) override;
     bool is_aborted() const override { return is_aborted_; }
+    void abort() { is_aborted_ = true; }
     void add_usage(const Usage& usage) override {
         usage_ += usage;
         unreported_tokens_ += usage.total();
@@ -65,9 +67,10 @@ class GatedRunner : public ToolRunner {
         const Tool* tool = nullptr;  ///< null: it does not get any further
         Action action;
     };
-    void declare(const Agent& agent);
+    Result<void> declare(const Agent& agent);
     Prepared prepare(const Agent& agent, const ToolCall& call, const Context& about, Step& step);
     bool is_confirmed(const Tool& tool, Json& arguments, Step& step);
+    void show_confirmations(RunResult& result);
     void execute(const Agent& agent, const Tool& tool, const Release& release, Step& step);
     std::vector<Run<Release>> ask(const std::vector<Action>& actions);
 
@@ -75,8 +78,9 @@ class GatedRunner : public ToolRunner {
     std::shared_ptr<Chronicle> chronicle_;
     HumanInTheLoopOptions options_;
     ConfirmationDesk confirmations_;
-    std::set<std::string> declared_;  ///< agents whose tools policy knows
-    std::string prompt_;              ///< what the person wrote
+    /// What policy was told of agents' tools, for as long as this lives.
+    std::map<std::string, std::shared_ptr<void>> declared_;
+    std::string prompt_;  ///< what the person wrote
     std::vector<Step> steps_;
     Usage usage_;
     /// Tokens that no report has told policy yet: they go with the next call that runs.

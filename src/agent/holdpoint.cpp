@@ -68,13 +68,17 @@ Task<Run<Json>> run_task(std::shared_ptr<Client> client, Action action, Holdpoin
     Task<Run<Release>> requesting = Client::request(client, std::move(action), wait, executor);
     Run<Release> release = co_await requesting;
     if (!release) co_return std::unexpected(release.error());
-    co_return client->run_released(*release, work);
+    Task<Run<Json>> running =
+        Client::run_released(client, {std::move(*release), std::move(work)}, executor);
+    Run<Json> ran = co_await running;
+    co_return ran;
 }
 
 }  // namespace
 
 Result<Holdpoint> Holdpoint::connect(RemoteOptions options) {
-    Client::Setup setup{options.labels, state_folder(options), options.resume_on};
+    while (options.url.ends_with('/')) options.url.pop_back();
+    Client::Setup setup{options.labels, state_folder(options), options.resume_on, options.url};
     Result<std::unique_ptr<Backend>> backend = agent::make_remote_backend(options);
     if (!backend) return backend.error();
     Result<std::shared_ptr<Client>> client = Client::open(std::move(*backend), std::move(setup));
@@ -152,8 +156,10 @@ Task<Run<Json>> Holdpoint::run_async(Action action, Work work, Wait wait) {
 }
 
 Run<Json> Holdpoint::run_released(const Release& release, const Work& work,
-                                  const std::function<Spent()>& spent) {
-    return client_->run_released(release, work, spent);
+                                  const std::function<Spent()>& spent, bool may_repeat) {
+    RunLoop loop;
+    return sync_wait(
+        Client::run_released(client_, {release, work, spent, may_repeat}, loop.executor()), loop);
 }
 
 Run<Request> Holdpoint::settle(const Json& body, const Wait& wait) {
@@ -199,10 +205,21 @@ Result<void> Holdpoint::events(const EventFilter& filter,
 }
 
 Result<void> Holdpoint::declare(const std::vector<ToolFacts>& tools) {
-    return client_->backend().declare(tools);
+    const Result<std::uint64_t> declared = client_->backend().declare(tools);
+    if (!declared) return declared.error();
+    return {};
+}
+Result<std::shared_ptr<void>> Holdpoint::declare_while(const std::vector<ToolFacts>& tools) {
+    const Result<std::uint64_t> declared = client_->backend().declare(tools);
+    if (!declared) return declared.error();
+    return std::shared_ptr<void>(client_.get(), [client = client_, number = *declared](void*) {
+        client->backend().undeclare(number);
+    });
 }
 void Holdpoint::add(std::shared_ptr<Observer> observer) { client_->add(std::move(observer)); }
 void Holdpoint::add(std::shared_ptr<Advisor> advisor) { client_->add(std::move(advisor)); }
+void Holdpoint::remove(const std::shared_ptr<Observer>& observer) { client_->remove(observer); }
+void Holdpoint::remove(const std::shared_ptr<Advisor>& advisor) { client_->remove(advisor); }
 std::string Holdpoint::advice() const { return client_->advice(); }
 void Holdpoint::notify(const Notification& notification) {
     client_->backend().notify(notification);

@@ -31,6 +31,7 @@ struct Transfer {
     HttpReply reply;
     bool is_too_large = false;
     bool is_ended = false;  // by on_bytes
+    std::string failure;    // of on_bytes
     char error[CURL_ERROR_SIZE] = {};
 
     Transfer() = default;
@@ -45,8 +46,15 @@ struct Transfer {
         long status = 0;
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         if (call.on_bytes && status >= 200 && status <= 299) {
-            if (call.on_bytes(bytes)) return bytes.size();
-            is_ended = true;
+            try {
+                if (call.on_bytes(bytes)) return bytes.size();
+                is_ended = true;
+            } catch (const std::exception& thrown) {
+                // C code above knows no exceptions.
+                failure = thrown.what();
+            } catch (...) {
+                failure = "an unknown failure";
+            }
             return 0;
         }
         is_too_large = reply.body.size() + bytes.size() > answer_bytes_max;
@@ -98,6 +106,8 @@ void prepare(Transfer& transfer) {
 }
 
 Result<HttpReply> outcome_of(Transfer& transfer, CURLcode code) {
+    if (!transfer.failure.empty())
+        return Error{ErrorCode::internal, "whoever reads the answer failed: " + transfer.failure};
     if (transfer.is_too_large) return Error{ErrorCode::too_large, "the answer is too long"};
     if (code != CURLE_OK && !transfer.is_ended)
         return Error{ErrorCode::unavailable,

@@ -22,6 +22,7 @@ struct HttpCall {
     std::chrono::milliseconds delay{0};         ///< before it starts
     std::string ca_file = {};
     /// Gets the bytes of a 2xx answer as they come, on the engine's thread; false ends the call.
+    /// What it throws ends it too, as `internal`.
     std::function<bool(std::string_view)> on_bytes = {};
 };
 

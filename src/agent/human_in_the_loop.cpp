@@ -44,6 +44,19 @@ struct HumanInTheLoop::Parts {
         holdpoint.add(std::static_pointer_cast<Observer>(options.feedback));
         holdpoint.add(std::static_pointer_cast<Advisor>(options.feedback));
     }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+    /// The Holdpoint may go on with other conversations, which are none of this one's business.
+    ~Parts() {
+        holdpoint.remove(std::static_pointer_cast<Observer>(chronicle));
+        if (!options.feedback) return;
+        holdpoint.remove(std::static_pointer_cast<Observer>(options.feedback));
+        holdpoint.remove(std::static_pointer_cast<Advisor>(options.feedback));
+    }
+
+    Wait wait() const {
+        return {.stop = options.stop, .must_keep_request = options.must_keep_requests};
+    }
 
     /// Proposes the final answer; a person may want another one.
     Result<std::string> approved(const Agent& agent, std::string answer) {
@@ -52,10 +65,11 @@ struct HumanInTheLoop::Parts {
             asking.metadata = Json::object({{"agent", agent.name}});
             asking.context = runner.context("");
             const auto start = std::chrono::steady_clock::now();
-            Run<std::string> released = holdpoint.respond(answer, asking, {.stop = options.stop});
+            Run<std::string> released = holdpoint.respond(answer, asking, wait());
             runner.add_human_time(since(start));
             if (released) return std::move(*released);
             const NotRun& why = released.error();
+            if (why.why == Why::aborted) runner.abort();
             if (why.why != Why::rejected && why.why != Why::deferred)
                 return Error{ErrorCode::refused, why.message};
             conversation.push_back(
@@ -77,14 +91,15 @@ RunResult HumanInTheLoop::execute(const Agent& agent, const std::string& person_
     const auto start = std::chrono::steady_clock::now();
     RunResult result;
     parts_->chronicle->follow_this_thread();
-    const std::optional<std::string> token = parts_->runner.begin(agent, person_wrote);
+    const std::vector<ConfirmedAction> confirmed = parts_->runner.begin(agent, person_wrote);
     parts_->conversation.push_back({Role::user, person_wrote, {}, ""});
-    if (token)
+    for (const ConfirmedAction& one : confirmed)
         parts_->conversation.push_back(
             {Role::system,
-             fmt::format("The person confirmed. Call the tool again with the same arguments, "
-                         "confirmed: true and confirmation_token: {}",
-                         *token),
+             fmt::format(
+                 "The person confirmed `{}` with {}. Call it again with the same arguments, "
+                 "confirmed: true and confirmation_token: {}",
+                 one.tool, one.arguments.dump(), one.token),
              {},
              ""});
     Result<std::string> answer =
@@ -101,7 +116,7 @@ RunResult HumanInTheLoop::execute(const Agent& agent, const std::string& person_
 
 Run<Release> HumanInTheLoop::request_approval(const Action& action) {
     parts_->chronicle->follow_this_thread();
-    return parts_->holdpoint.request(action, {.stop = parts_->options.stop});
+    return parts_->holdpoint.request(action, parts_->wait());
 }
 
 Run<std::string> HumanInTheLoop::request_guidance(const std::string& situation,
@@ -109,7 +124,7 @@ Run<std::string> HumanInTheLoop::request_guidance(const std::string& situation,
     parts_->chronicle->follow_this_thread();
     Question question{.question = situation, .options = options};
     if (!options.empty()) question.type = InputType::choice;
-    const Run<Json> told = parts_->holdpoint.ask(question, {.stop = parts_->options.stop});
+    const Run<Json> told = parts_->holdpoint.ask(question, parts_->wait());
     if (!told) return std::unexpected(told.error());
     std::string words = told->text_or("");
     if (parts_->options.feedback) log_failure(parts_->options.feedback->guide(words, "person"));

@@ -46,6 +46,8 @@ Json forwarded(const Request& request) {
 Result<std::optional<Decision>> relayed(const Request& settled, const Request& local) {
     Decision decision;
     if (settled.decision) decision = *settled.decision;
+    // Whoever typed a code typed the server's: the local one only keeps a finger from slipping.
+    decision.confirm = local.confirm;
     const bool is_same = settled.subject == local.subject;
     switch (*settled.outcome) {
         case Outcome::allowed:
@@ -62,6 +64,9 @@ Result<std::optional<Decision>> relayed(const Request& settled, const Request& l
             decision.replacement = settled.release->arguments;
             return std::optional(std::move(decision));
         case Outcome::rejected:
+            if (local.is_reason_required && decision.reason.empty())
+                decision.reason = "it was rejected on the server, without a reason";
+            return std::optional(std::move(decision));
         case Outcome::deferred:
         case Outcome::aborted:
         case Outcome::answered:
@@ -73,7 +78,8 @@ Result<std::optional<Decision>> relayed(const Request& settled, const Request& l
             decision = {};
             decision.kind = DecisionKind::reject;
             decision.by = "server";
-            decision.reason = settled.message_for_agent;
+            decision.reason = settled.message_for_agent.empty() ? "nobody approved it on the server"
+                                                                : settled.message_for_agent;
             return std::optional(std::move(decision));
     }
     return Error{ErrorCode::internal, "unknown outcome"};

@@ -22,8 +22,10 @@ struct Finished {
     bool is_killed = false;  ///< by us: the time was over, or `stop` came
 };
 
-/// Runs a program with nothing to read and waits for it. It gets a process group of its own, and
-/// all of the group is killed when the time is over. Blocks.
+/// Runs a program with nothing to read and waits until it has ended and its output is closed, also
+/// by what it left in the background. Then, and when the time is over or this process dies,
+/// everything that it started is killed, in whatever group or session; only a program that kills
+/// its parent, or what hangs in the kernel, gets away. Blocks.
 Result<Finished> run_process(const std::vector<std::string>& command,
                              const ProcessOptions& options);
 

@@ -83,6 +83,7 @@ Tool delegate_tool(Agent worker, std::string description, std::shared_ptr<Patter
                       {"properties", Json::object({{"task", Json::object({{"type", "string"}})}})},
                       {"required", Json::texts({"task"})}});
     tool.facts.is_read_only = true;
+    tool.only_asks = true;
     tool.run = [worker = std::move(worker), pattern = std::move(pattern)](
                    const Json& arguments, ToolContext& context) -> Result<Json> {
         if (!context.runner)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "agent/http.h"
@@ -26,17 +27,19 @@ class Remote : public Backend {
         while (options_.url.ends_with('/')) options_.url.pop_back();
     }
 
-    void propose(Json body, bool is_batch, std::string key, Done done) override {
+    void propose(Json body, bool is_batch, std::string key, Until until, Done done) override {
         call({.method = "POST",
               .path = is_batch ? "/v1/batches" : "/v1/requests",
               .body = body.dump(),
-              .key = std::move(key)},
+              .key = std::move(key),
+              .until = until},
              std::move(done));
     }
-    void wait(std::string id, milliseconds at_most, Done done) override {
+    void wait(std::string id, milliseconds at_most, Until until, Done done) override {
         call({.path = fmt::format("/v1/requests/{}?wait={:.3f}", percent_encode(id),
                                   static_cast<double>(at_most.count()) / 1000),
-              .patience = at_most},
+              .patience = at_most,
+              .until = until},
              std::move(done));
     }
     void read(std::string id, Done done) override {
@@ -68,7 +71,8 @@ class Remote : public Backend {
     Result<void> events(const EventFilter& filter,
                         const std::function<bool(const Event&)>& on_event,
                         const std::stop_token& stop) override;
-    Result<void> declare(const std::vector<ToolFacts>&) override { return {}; }
+    Result<std::uint64_t> declare(const std::vector<ToolFacts>&) override { return 0; }
+    void undeclare(std::uint64_t) override {}
     void notify(const Notification&) override {}
     bool is_remote() const override { return true; }
 
@@ -79,6 +83,7 @@ class Remote : public Backend {
         std::string body = {};
         std::string key = {};
         milliseconds patience{0};  ///< that the server may take on top
+        Until until = {};
         milliseconds delay{0};
     };
 
@@ -91,18 +96,25 @@ class Remote : public Backend {
         if (!outgoing.key.empty()) call.headers.push_back("Idempotency-Key: " + outgoing.key);
         call.body = outgoing.body;
         call.timeout = answer_timeout + outgoing.patience;
+        if (outgoing.until) {
+            // Rounded up: what ends it is then that the time is over, and not that it nearly was.
+            const auto left = std::chrono::ceil<milliseconds>(*outgoing.until - SteadyTime::now() -
+                                                              outgoing.delay);
+            call.timeout = std::clamp(left + milliseconds(1), milliseconds(1), call.timeout);
+        }
         call.delay = outgoing.delay;
         call.ca_file = options_.ca_file;
         return call;
     }
 
     void call(Outgoing outgoing, Done done) {
-        attempt(std::move(outgoing), std::move(done),
-                SteadyTime::now() + options_.unreachable_after, retry_first);
+        attempt(std::move(outgoing), std::move(done), {}, retry_first);
     }
 
     /// Every call here may be repeated: proposals carry a key, and the rest changes nothing twice.
-    void attempt(Outgoing outgoing, Done done, SteadyTime::time_point give_up, milliseconds pause) {
+    /// The server's time to come back runs from the first failure on, not from the beginning of a
+    /// long poll.
+    void attempt(Outgoing outgoing, Done done, Until give_up, milliseconds pause) {
         HttpCall http = http_call(outgoing);
         engine_.start(std::move(http), [this, outgoing = std::move(outgoing),
                                         done = std::move(done), give_up,
@@ -110,12 +122,13 @@ class Remote : public Backend {
             Result<Json> answer = read_reply(reply);
             const bool is_passing = !answer && (answer.error().code == ErrorCode::unavailable ||
                                                 answer.error().code == ErrorCode::rate_limited);
-            const milliseconds wait = std::max(
-                pause,
-                milliseconds(is_passing ? std::int64_t{1000} * answer.error().retry_after_s : 0));
-            if (!is_passing || SteadyTime::now() + wait > give_up || is_closing_)
-                return done(std::move(answer));
-            outgoing.delay = wait;
+            if (!is_passing || is_closing_) return done(std::move(answer));
+            const SteadyTime::time_point now = SteadyTime::now();
+            if (!give_up) give_up = now + options_.unreachable_after;
+            if (outgoing.until) give_up = std::min(*give_up, *outgoing.until);
+            outgoing.delay =
+                std::max(pause, milliseconds(std::int64_t{1000} * answer.error().retry_after_s));
+            if (now + outgoing.delay > *give_up) return done(std::move(answer));
             attempt(std::move(outgoing), std::move(done), give_up, std::min(pause * 2, retry_max));
         });
     }

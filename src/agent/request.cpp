@@ -136,6 +136,10 @@ Result<Request> Request::read(const Json& resource) {
     request.settled_at = reader.text("settled_at");
     request.context = resource["context"];
     request.message_for_agent = reader.text("message_for_agent");
+    if (const Json timed_out = resource["timed_out"]; !timed_out.is_null()) {
+        request.timed_out = core::parse_word<TimeoutAction>(timed_out["action"].text_or(""));
+        if (!request.timed_out) reader.wrong("timed_out");
+    }
     request.decision = read_decision(resource["decision"], reader);
     request.release = read_release(resource["release"], request, reader);
     request.report = resource["report"];

@@ -61,6 +61,7 @@ Tool human_input_tool(Holdpoint holdpoint) {
     tool.schema = human_input_schema();
     // Asking changes nothing, so that the question itself needs nobody's approval.
     tool.facts.is_read_only = true;
+    tool.only_asks = true;
     tool.run = [holdpoint](const Json& arguments, ToolContext& context) mutable -> Result<Json> {
         Question question;
         question.question = arguments["question"].text_or("");
@@ -68,7 +69,8 @@ Tool human_input_tool(Holdpoint holdpoint) {
         for (const Json& option : arguments["options"].items())
             question.options.push_back(option.text_or(""));
         question.asking.context = context.about;
-        const Run<Json> told = holdpoint.ask(question, {.stop = context.stop});
+        const Wait wait{.stop = context.stop, .must_keep_request = context.must_keep_requests};
+        const Run<Json> told = holdpoint.ask(question, wait);
         if (!told) return Error{ErrorCode::unavailable, told.error().message};
         return Json::object({{"answer", *told}});
     };

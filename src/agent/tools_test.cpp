@@ -28,9 +28,27 @@ class ToolsTest : public testing::Test {
         return Error{ErrorCode::not_found, "no such tool"};
     }
     Result<Json> bash(const std::string& command,
-                      std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
+                      std::chrono::milliseconds timeout = std::chrono::seconds(20),
+                      std::stop_token stop = {}) {
         ToolContext context;
+        context.stop = std::move(stop);
         return bash_tool(folder_, timeout).run(Json::object({{"command", command}}), context);
+    }
+    /// Gone, or a zombie that nobody has collected yet; the kernel may take a moment.
+    static bool is_over(int process) {
+        const auto standing = [process] {
+            std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+            std::string line;
+            std::getline(status, line);
+            return line;
+        };
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (std::chrono::steady_clock::now() < deadline) {
+            const std::string line = standing();
+            if (line.empty() || line.find(") Z ") != std::string::npos) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return false;
     }
 
     std::string outside_, folder_;
@@ -50,20 +68,38 @@ TEST_F(ToolsTest, A7_a_command_that_takes_too_long_is_killed_with_all_it_started
     EXPECT_EQ((*ran)["is_killed"].boolean(), true);
     const int child = std::stoi((*ran)["output"].text_or("0"));
     ASSERT_GT(child, 1);
-    // Gone, or a zombie that nobody has collected yet; the kernel may take a moment.
-    const auto standing = [child] {
-        std::ifstream status("/proc/" + std::to_string(child) + "/stat");
-        std::string line;
-        std::getline(status, line);
-        return line;
-    };
-    const auto is_over = [](const std::string& line) {
-        return line.empty() || line.find(") Z ") != std::string::npos;
-    };
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!is_over(standing()) && std::chrono::steady_clock::now() < deadline)
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    EXPECT_TRUE(is_over(standing())) << standing();
+    EXPECT_TRUE(is_over(child));
+}
+
+TEST_F(ToolsTest, A7_a_command_that_closes_its_output_is_killed_in_time_too) {
+    const char* silent = "exec sleep 30 >/dev/null 2>&1";
+    const Result<Json> late = bash(silent, std::chrono::milliseconds(200));
+    ASSERT_TRUE(late);
+    EXPECT_EQ((*late)["is_killed"].boolean(), true);
+    std::stop_source stop;
+    std::jthread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        stop.request_stop();
+    });
+    const Result<Json> stopped = bash(silent, std::chrono::minutes(10), stop.get_token());
+    ASSERT_TRUE(stopped);
+    EXPECT_EQ((*stopped)["is_killed"].boolean(), true);
+}
+
+TEST_F(ToolsTest, A7_what_a_command_leaves_behind_ends_with_it_in_whatever_session) {
+    const Result<Json> ran = bash(
+        "setsid -f sh -c 'echo $$ > pid; exec sleep 60 >/dev/null 2>&1'\n"
+        "while [ ! -s pid ]; do sleep 0.01; done; cat pid");
+    ASSERT_TRUE(ran);
+    EXPECT_EQ((*ran)["is_killed"].boolean().value_or(false), false);
+    const int left = std::stoi((*ran)["output"].text_or("0"));
+    ASSERT_GT(left, 1);
+    EXPECT_TRUE(is_over(left));
+}
+
+TEST_F(ToolsTest, A7_what_is_printed_from_the_background_is_waited_for) {
+    EXPECT_EQ((*bash("(sleep 0.1; echo late) & exit 4"))["output"].text(), "late\n");
+    EXPECT_EQ((*bash("(sleep 0.1; echo late) & exit 4"))["exit_code"].integer(), 4);
 }
 
 TEST_F(ToolsTest, A7_long_output_is_cut) {

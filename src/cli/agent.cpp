@@ -132,10 +132,15 @@ Json json_of(const RunResult& result) {
                                       {"tool", step.tool},
                                       {"arguments", step.arguments},
                                       {"ran", step.has_run},
+                                      {"replayed", step.is_replayed},
                                       {"output", step.output},
                                       {"why", step.why ? Json(to_string(*step.why)) : Json()},
                                       {"request", step.request_id}}));
+    std::vector<std::string> awaiting;
+    for (const AwaitingConfirmation& one : result.awaiting_confirmation)
+        awaiting.push_back(one.text);
     return Json::object({{"success", result.success},
+                         {"awaiting_confirmation", Json::texts(awaiting)},
                          {"output", result.output},
                          {"aborted", result.is_aborted},
                          {"steps", Json::array(steps)},

@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "server/embedded_engine.h"
 #include "server/embedded_policy.h"
+#include "server/tool_facts.h"
 #include "service/expire.h"
 #include "store/sqlite/sqlite.h"
 
@@ -78,8 +79,8 @@ Result<void> Embedded::open() {
     if (options_.agent == options_.person)
         return Error{ErrorCode::invalid_argument, "agent and person must differ", "person"};
     clock_ = std::make_unique<SteadyClock>(read_system_clock());
-    tools_ = options_.tools;
-    Result<std::shared_ptr<const policy::Policy>> policy = make_policy(options_, tools_);
+    Result<std::shared_ptr<const policy::Policy>> policy =
+        make_policy(options_, merged(options_.tools, {}));
     if (!policy) return policy.error();
     policy_ = std::make_unique<service::PolicyInForce>(std::move(*policy));
     agent_ = actor(options_.agent, true);
@@ -223,21 +224,40 @@ void Embedded::give_up(const std::string& id, const std::string& why) {
     cancel(id, why, [](const Result<Json>&) {});
 }
 
-Result<void> Embedded::declare(const std::vector<ToolFacts>& tools) {
-    const std::lock_guard lock(tools_mutex_);
-    std::vector<ToolFacts> all = tools_;
-    for (const ToolFacts& facts : tools) {
-        const auto known = std::find_if(all.begin(), all.end(), [&](const ToolFacts& other) {
-            return other.name == facts.name;
-        });
-        // The first word counts: whoever opened Holdpoint knows better than a later toolbox.
-        if (known == all.end()) all.push_back(facts);
-    }
-    Result<std::shared_ptr<const policy::Policy>> policy = make_policy(options_, all);
+/// The policy with everything that is declared now.
+Result<void> Embedded::renew_policy() {
+    std::vector<ToolFacts> facts;
+    for (const auto& [number, tools] : declared_)
+        facts.insert(facts.end(), tools.begin(), tools.end());
+    Result<std::shared_ptr<const policy::Policy>> policy =
+        make_policy(options_, merged(options_.tools, facts));
     if (!policy) return policy.error();
     policy_->replace(std::move(*policy));
-    tools_ = std::move(all);
     return {};
+}
+
+Result<std::uint64_t> Embedded::declare(const std::vector<ToolFacts>& tools) {
+    const std::lock_guard lock(tools_mutex_);
+    const std::uint64_t number = ++last_declared_;
+    declared_.emplace(number, tools);
+    if (Result<void> ok = renew_policy(); !ok) {
+        declared_.erase(number);
+        return ok.error();
+    }
+    return number;
+}
+
+void Embedded::undeclare(std::uint64_t number) {
+    const std::lock_guard lock(tools_mutex_);
+    const auto found = declared_.find(number);
+    if (found == declared_.end()) return;
+    const bool has_code = std::ranges::any_of(
+        found->second, [](const ToolFacts& facts) { return bool(facts.approval_condition); });
+    declared_.erase(found);
+    // What is plain may stay in force until the next word; code may refer to what goes away now.
+    if (!has_code) return;
+    if (Result<void> ok = renew_policy(); !ok)
+        spdlog::error("a tool could not be forgotten: {}", ok.error().message);
 }
 
 void Embedded::notify(const Notification& notification) {

@@ -26,7 +26,7 @@ double random_share() { return std::ldexp(static_cast<double>(randombytes_random
 
 }  // namespace
 
-void Embedded::propose(Json body, bool is_batch, std::string key, Done done) {
+void Embedded::propose(Json body, bool is_batch, std::string key, Until, Done done) {
     Result<std::vector<core::Proposal>> proposals = std::vector<core::Proposal>{};
     if (is_batch) {
         proposals = wire::parse_batch(agent::value_of(body));
@@ -63,7 +63,7 @@ void Embedded::propose(Json body, bool is_batch, std::string key, Done done) {
                 });
 }
 
-void Embedded::wait(std::string id, milliseconds at_most, Done done) {
+void Embedded::wait(std::string id, milliseconds at_most, Until, Done done) {
     const std::optional<RequestId> wanted = RequestId::parse(id);
     if (!wanted) return done(Error{ErrorCode::not_found, "no request has this id"});
     loop_.post([this, wanted = *wanted, at_most, done = std::move(done)]() mutable {

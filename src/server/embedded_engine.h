@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,8 +31,8 @@ class Embedded : public agent::Backend {
 
     Result<void> open();
 
-    void propose(Json body, bool is_batch, std::string key, Done done) override;
-    void wait(std::string id, std::chrono::milliseconds at_most, Done done) override;
+    void propose(Json body, bool is_batch, std::string key, Until until, Done done) override;
+    void wait(std::string id, std::chrono::milliseconds at_most, Until until, Done done) override;
     void read(std::string id, Done done) override;
     void cancel(std::string id, std::string reason, Done done) override;
     void report(std::string id, Json body, Done done) override;
@@ -40,7 +41,8 @@ class Embedded : public agent::Backend {
     Result<void> events(const EventFilter& filter,
                         const std::function<bool(const Event&)>& on_event,
                         const std::stop_token& stop) override;
-    Result<void> declare(const std::vector<ToolFacts>& tools) override;
+    Result<std::uint64_t> declare(const std::vector<ToolFacts>& tools) override;
+    void undeclare(std::uint64_t number) override;
     void notify(const Notification& notification) override;
     bool is_remote() const override { return false; }
 
@@ -63,6 +65,7 @@ class Embedded : public agent::Backend {
     void finish_waits(const RequestId& id, const Result<Json>& answer);
     void let_time_pass();
     void wake_at(Timestamp due);
+    Result<void> renew_policy();
     void give_up(const std::string& id, const std::string& why);
     void answer_decided(const Result<service::Decided>& decided, Done& done);
 
@@ -78,7 +81,8 @@ class Embedded : public agent::Backend {
     std::unique_ptr<SteadyClock> clock_;
     std::unique_ptr<service::PolicyInForce> policy_;
     std::mutex tools_mutex_;
-    std::vector<ToolFacts> tools_;  // guarded by tools_mutex_
+    std::map<std::uint64_t, std::vector<ToolFacts>> declared_;  // guarded by tools_mutex_
+    std::uint64_t last_declared_ = 0;                           // guarded by tools_mutex_
     core::Actor agent_;
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<HumanDesk> desk_;

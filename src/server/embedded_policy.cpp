@@ -8,6 +8,7 @@
 #include "policy/compile.h"
 #include "policy/outline.h"
 #include "server/policy_file.h"
+#include "server/tool_facts.h"
 
 namespace holdpoint::server {
 namespace {
@@ -95,21 +96,7 @@ void add_gate(const Gate& given, PolicyFile& file, Extensions& extensions) {
 }
 
 void add_tool(const ToolFacts& facts, PolicyFile& file, Extensions& extensions) {
-    const bool is_known = std::any_of(file.tools.begin(), file.tools.end(),
-                                      [&](const policy::Tool& t) { return t.name == facts.name; });
-    if (!is_known) {
-        policy::Tool tool;
-        tool.name = facts.name;
-        tool.risk = facts.risk;
-        if (facts.is_destructive) tool.destructive = true;
-        if (facts.is_read_only) tool.read_only = true;
-        if (facts.is_open_world) tool.open_world = true;
-        if (!facts.is_reversible) tool.reversible = false;
-        tool.consequences = facts.consequences;
-        if (facts.estimated_cost > 0) tool.cost.text = fmt::format("{:f}", facts.estimated_cost);
-        if (facts.requires_approval) tool.requires_approval.text = "true";
-        file.tools.push_back(std::move(tool));
-    }
+    add_facts(facts, file);
     if (!facts.approval_condition) return;
     policy::Gate gate;
     gate.name = "arguments of " + facts.name;
@@ -161,7 +148,6 @@ Result<std::shared_ptr<const policy::Policy>> make_policy(const EmbeddedOptions&
     if (!file) return file.error();
     Extensions extensions;
     for (const Gate& gate : options.gates) add_gate(gate, *file, extensions);
-    for (const ToolFacts& facts : tools) add_tool(facts, *file, extensions);
     for (const auto& [group, people] : options.groups) {
         const auto& known = file->approvers;
         const bool is_known = std::any_of(known.begin(), known.end(),
@@ -173,6 +159,9 @@ Result<std::shared_ptr<const policy::Policy>> make_policy(const EmbeddedOptions&
     if (!options.policy_file.empty()) parents = parents_beside(options.policy_file);
     Result<PolicyFile> whole = policy::extend(std::move(*file), parents);
     if (!whole) return whole.error();
+    // Only now: what a parent says about a tool counts as much as what the file itself says.
+    for (const ToolFacts& facts : tools) add_tool(facts, *whole, extensions);
+    whole->source = policy::outline(*whole);
     return policy::compile(std::move(*whole), std::move(extensions));
 }
 

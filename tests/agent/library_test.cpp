@@ -1,4 +1,9 @@
 // The library as an embedder sees it, without a server.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <thread>
 
@@ -54,8 +59,24 @@ TEST(Gate, AModificationThatDoesNotFitTheCallableRunsNothing) {
     People people({modify(Json::object({{"order", "A-1"}, {"amount", "much"}}))});
     Holdpoint holdpoint = opened(people);
     const Got<double> paid = holdpoint.gate("refund", {"order", "amount"}, refund)("A-1", 40.0);
-    ASSERT_FALSE(paid);
+    EXPECT_EQ(why(paid), Why::broken);
     EXPECT_NE(paid.error().message.find("amount"), std::string::npos);
+}
+
+TEST(Gate, A1_what_did_its_work_and_then_gave_an_error_has_run) {
+    People people({approve(), approve()});
+    Holdpoint holdpoint = opened(people);
+    int moved = 0;
+    const auto pay = [&](const Json&) -> Result<int> {
+        moved += 40;
+        return Error{ErrorCode::unavailable, "the receipt was not printed"};
+    };
+    const Got<int> paid = holdpoint.gate("refund", pay)(Json::object());
+    EXPECT_EQ(why(paid), Why::failed);
+    EXPECT_NE(paid.error().message.find("receipt"), std::string::npos);
+    const auto named = [&](int amount) -> Result<int> { return pay(Json(amount)); };
+    EXPECT_EQ(why(holdpoint.gate("refund", {"amount"}, named)(40)), Why::failed);
+    EXPECT_EQ(moved, 80);
 }
 
 TEST(Gate, EachWayToSayNoHasItsOwnWord) {
@@ -112,6 +133,15 @@ TEST(Gate, AReleaseRunsOnceAndOnlyAsItWasGiven) {
     EXPECT_TRUE(holdpoint.run_released(*release, work));
     EXPECT_FALSE(holdpoint.run_released(*release, work));
     EXPECT_EQ(runs, 1);
+}
+
+TEST(Gate, X6_arguments_that_are_no_text_are_refused_with_a_reason) {
+    People people({approve()});
+    const Got<Release> release =
+        opened(people).request({.tool = "a", .arguments = Json::object({{"name", Json("\xff")}})});
+    EXPECT_EQ(why(release), Why::refused);
+    EXPECT_NE(release.error().message.find("UTF-8"), std::string::npos) << release.error().message;
+    EXPECT_TRUE(people.asked().empty());
 }
 
 TEST(Waiting, A1_a_stop_token_ends_the_wait_and_withdraws_the_request) {
@@ -212,6 +242,42 @@ TEST(Unavailable, X6_a_server_that_is_not_there_runs_nothing) {
     const Got<Done> run = remote.gate("a", [&](const Json&) { has_run = true; })(Json::object());
     EXPECT_EQ(why(run), Why::unavailable);
     EXPECT_FALSE(has_run);
+}
+
+/// A port of this machine where connections are taken and nothing is ever said.
+class SilentServer {
+  public:
+    SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* const raw = reinterpret_cast<sockaddr*>(&address);
+        if (::bind(socket_, raw, size) != 0 || ::listen(socket_, 8) != 0 ||
+            ::getsockname(socket_, raw, &size) != 0)
+            throw std::runtime_error("no port");
+        port_ = ntohs(address.sin_port);
+    }
+    SilentServer(const SilentServer&) = delete;
+    SilentServer& operator=(const SilentServer&) = delete;
+    ~SilentServer() { ::close(socket_); }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+  private:
+    int socket_;
+    int port_ = 0;
+};
+
+TEST(Unavailable, A1_a_server_that_says_nothing_keeps_nobody_beyond_the_deadline_or_a_stop) {
+    Folder folder;
+    SilentServer server;
+    Holdpoint remote = *Holdpoint::connect({.url = server.url(), .key = "k", .state = folder.path});
+    // A patience of 30 s would end as `unavailable`.
+    const Wait short_wait{.deadline = std::chrono::steady_clock::now() + 100ms};
+    EXPECT_EQ(why(remote.request({.tool = "a"}, short_wait)), Why::stopped);
+    std::stop_source stop;
+    std::jthread stopper([&] { stop.request_stop(); });
+    EXPECT_EQ(why(remote.request({.tool = "a"}, {.stop = stop.get_token()})), Why::stopped);
 }
 
 TEST(Connect, X3_a_key_never_goes_unencrypted_beyond_this_machine) {
@@ -321,6 +387,19 @@ TEST(Coroutines, A1_the_coroutine_form_suspends_until_the_decision) {
     EXPECT_EQ(sync_wait(story(holdpoint)), "done blue");
 }
 
+TEST(Coroutines, A1_an_executor_that_goes_on_at_once_is_not_waited_for_by_itself) {
+    People people({approve()});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.resume_on = [](std::move_only_function<void()> work) { work(); };
+    Holdpoint holdpoint = opened(options);
+    const Got<Json> ran = sync_wait(holdpoint.run_async(
+        {.tool = "a"}, [](const Json&) -> Result<Json> { return Json("done"); }));
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->text(), "done");
+    EXPECT_EQ(holdpoint.list()->at(0).report["success"].boolean(), true);
+}
+
 struct Diary : Observer {
     std::vector<std::string> lines;
     void on_asked(const Request& request) override { lines.push_back("asked " + request.tool()); }
@@ -346,6 +425,23 @@ TEST(Observers, AreToldInOrderAndCannotStopAnything) {
     EXPECT_FALSE(gated(Json::object()));
     EXPECT_EQ(diary->lines, (std::vector<std::string>{"asked a", "decided approved", "ran {} 7",
                                                       "asked a", "decided rejected"}));
+}
+
+TEST(Observers, WhoIsAddedTwiceIsToldOnceAndStaysUntilRemovedTwice) {
+    People people({approve(), approve(), approve()});
+    Holdpoint holdpoint = opened(people);
+    const auto diary = std::make_shared<Diary>();
+    holdpoint.add(diary);
+    holdpoint.add(diary);
+    EXPECT_TRUE(holdpoint.request({.tool = "a"}));
+    EXPECT_EQ(diary->lines.size(), 2U);
+    holdpoint.remove(diary);
+    EXPECT_TRUE(holdpoint.request({.tool = "a"}));
+    EXPECT_EQ(diary->lines.size(), 4U);
+    holdpoint.remove(diary);
+    EXPECT_TRUE(holdpoint.request({.tool = "a"}));
+    EXPECT_EQ(diary->lines.size(), 4U);
+    EXPECT_EQ(diary.use_count(), 1);
 }
 
 TEST(Advisors, F2_what_an_advisor_refuses_is_not_even_proposed) {
@@ -409,6 +505,56 @@ TEST(Policies, G11_a_tool_may_ask_for_approval_by_its_arguments) {
     EXPECT_EQ(why(run(500)), Why::rejected);
 }
 
+TEST(Policies, G11_of_several_words_about_a_tool_the_stricter_counts) {
+    const ToolFacts free{.name = "send", .is_read_only = true};
+    const ToolFacts strict{.name = "send", .requires_approval = true};
+    ToolFacts by_arguments{.name = "send"};
+    by_arguments.approval_condition = [](const Json&) { return true; };
+    const auto holds = [](EmbeddedOptions options, const std::vector<ToolFacts>& later) {
+        People people({reject()});
+        options.human = people.interface();
+        Holdpoint holdpoint = opened(options);
+        for (const ToolFacts& facts : later) EXPECT_TRUE(holdpoint.declare({facts}));
+        return !holdpoint.request({.tool = "send"}) && people.asked().size() == 1;
+    };
+    EmbeddedOptions minimal;
+    minimal.preset = "minimal";
+    EXPECT_FALSE(holds(minimal, {free}));
+    EXPECT_TRUE(holds(minimal, {free, strict}));
+    EXPECT_TRUE(holds(minimal, {strict, free}));
+    EXPECT_TRUE(holds(minimal, {free, by_arguments, free}));
+    EmbeddedOptions known = minimal;
+    known.tools = {free};
+    EXPECT_FALSE(holds(known, {{.name = "send"}}));  // a toolbox that says nothing
+    EXPECT_TRUE(holds(known, {strict}));
+    EmbeddedOptions filed;
+    filed.policy =
+        "holdpoint: 1\npolicy: p\nextends: minimal\ntools:\n  send: {read_only: true, risk: low}\n";
+    EXPECT_FALSE(holds(filed, {free}));
+    EXPECT_TRUE(holds(filed, {strict}));
+    EmbeddedOptions asked = filed;
+    asked.policy =
+        "holdpoint: 1\npolicy: p\nextends: minimal\ntools:\n  send: {requires_approval: true}\n";
+    EXPECT_TRUE(holds(asked, {free}));
+}
+
+TEST(Policies, G11_facts_count_for_as_long_as_they_are_kept) {
+    People people({reject()});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.preset = "minimal";
+    options.tools = {{.name = "send"}};
+    Holdpoint holdpoint = opened(options);
+    {
+        ToolFacts facts{.name = "send"};
+        facts.approval_condition = [](const Json&) { return true; };
+        const Result<std::shared_ptr<void>> kept = holdpoint.declare_while({facts});
+        ASSERT_TRUE(kept);
+        EXPECT_EQ(why(holdpoint.request({.tool = "send"})), Why::rejected);
+    }
+    EXPECT_TRUE(holdpoint.request({.tool = "send"}));
+}
+
 TEST(Policies, G9_a_gate_with_a_quorum_needs_two_people) {
     People people({{.kind = DecisionKind::approve, .by = "ann"},
                    {.kind = DecisionKind::approve, .by = "bob"}});
@@ -425,25 +571,45 @@ TEST(Policies, G9_a_gate_with_a_quorum_needs_two_people) {
     EXPECT_EQ(people.asked().size(), 2U);
 }
 
-TEST(Sessions, S1_a_named_session_finds_its_request_again_and_runs_it_once) {
-    Folder folder;
-    int runs = 0;
-    const auto start = [&](People& people) {
+/// A program that is started again and again in one named session.
+class Sessions : public testing::Test {
+  protected:
+    Holdpoint start(People& people) {
         EmbeddedOptions options;
-        options.data = folder.path;
+        options.data = folder_.path;
         options.human = people.interface();
         options.labels.session = "night shift";
         return opened(options);
-    };
-    const auto work = [&](const Json&) { return ++runs; };
-    const Json arguments = Json::object({{"order", "A-1"}});
+    }
+    /// Runs what was released.
+    std::vector<Got<Json>> batch(Holdpoint& holdpoint, const std::vector<Action>& actions) {
+        std::vector<Got<Json>> all;
+        for (const Got<Release>& release : holdpoint.propose_batch(actions))
+            all.push_back(
+                release ? holdpoint.run_released(
+                              *release, [this](const Json&) -> Result<Json> { return ++runs_; })
+                        : Got<Json>(std::unexpected(release.error())));
+        return all;
+    }
+    /// Stops at once, and leaves the request for a later process.
+    static Wait in_vain() {
+        return {.deadline = std::chrono::steady_clock::now() + 50ms, .must_keep_request = true};
+    }
+
+    Folder folder_;
+    int runs_ = 0;
+    const Action first_{.tool = "refund", .arguments = Json::object({{"order", "A-1"}})};
+    const Action second_{.tool = "refund", .arguments = Json::object({{"order", "A-2"}})};
+};
+
+TEST_F(Sessions, S1_a_named_session_finds_its_request_again_and_runs_it_once) {
+    const auto work = [this](const Json&) { return ++runs_; };
+    const Json& arguments = first_.arguments;
     std::string id;
     {
         People people;  // nobody answers, and the program ends
         Holdpoint holdpoint = start(people);
-        const Got<Release> release = holdpoint.request(
-            {.tool = "refund", .arguments = arguments},
-            {.deadline = std::chrono::steady_clock::now() + 50ms, .must_keep_request = true});
+        const Got<Release> release = holdpoint.request(first_, in_vain());
         ASSERT_EQ(why(release), Why::stopped);
         id = release.error().request->id;
     }
@@ -458,12 +624,73 @@ TEST(Sessions, S1_a_named_session_finds_its_request_again_and_runs_it_once) {
         People people({approve()});
         Holdpoint holdpoint = start(people);
         EXPECT_EQ(*holdpoint.gate("refund", work)(arguments), 1);  // what it gave then
-        EXPECT_EQ(runs, 1);
+        EXPECT_EQ(runs_, 1);
         EXPECT_TRUE(people.asked().empty());
         // The same again is a new request: it asks.
         EXPECT_EQ(*holdpoint.gate("refund", work)(arguments), 2);
         EXPECT_EQ(people.asked().size(), 1U);
     }
+}
+
+struct RefusesTheSecond : Advisor {
+    std::optional<std::string> refuses(const Action& action) override {
+        if (action.arguments["order"].text() == "A-2") return "It was rejected before.";
+        return std::nullopt;
+    }
+};
+
+TEST_F(Sessions, S1_a_batch_is_found_again_whatever_an_advisor_says_by_then) {
+    {
+        People people({approve(), reject("not that one")});
+        Holdpoint holdpoint = start(people);
+        EXPECT_TRUE(batch(holdpoint, {first_, second_})[0]);
+        EXPECT_EQ(runs_, 1);
+    }
+    People people({approve(), approve()});
+    Holdpoint holdpoint = start(people);
+    holdpoint.add(std::make_shared<RefusesTheSecond>());
+    const std::vector<Got<Json>> again = batch(holdpoint, {first_, second_});
+    EXPECT_EQ(why(again[0]), Why::already_ran);
+    EXPECT_EQ(why(again[1]), Why::rejected);
+    EXPECT_EQ(runs_, 1);
+    EXPECT_TRUE(people.asked().empty());
+}
+
+TEST_F(Sessions, S1_an_action_of_a_batch_is_found_again_in_other_company) {
+    {
+        People people({approve(), approve()});
+        Holdpoint holdpoint = start(people);
+        batch(holdpoint, {first_, second_});
+        EXPECT_EQ(runs_, 2);
+    }
+    People people({approve()});
+    Holdpoint holdpoint = start(people);
+    EXPECT_EQ(why(batch(holdpoint, {second_})[0]), Why::already_ran);
+    const Action third{.tool = "refund", .arguments = Json::object({{"order", "A-3"}})};
+    const std::vector<Got<Json>> mixed = batch(holdpoint, {third, first_});
+    EXPECT_TRUE(mixed[0]);
+    EXPECT_EQ(why(mixed[1]), Why::already_ran);
+    EXPECT_EQ(runs_, 3);
+    EXPECT_EQ(people.asked().size(), 1U);
+}
+
+TEST_F(Sessions, S1_what_the_store_has_forgotten_is_proposed_anew_unless_it_was_begun) {
+    {
+        People people({approve()});
+        Holdpoint holdpoint = start(people);
+        EXPECT_TRUE(batch(holdpoint, {first_})[0]);
+        EXPECT_EQ(why(holdpoint.request(second_, in_vain())), Why::stopped);
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path))
+        if (entry.is_regular_file()) std::filesystem::remove(entry.path());
+    People people({approve()});
+    Holdpoint holdpoint = start(people);
+    const std::vector<Got<Json>> again = batch(holdpoint, {first_, second_});
+    EXPECT_EQ(why(again[0]), Why::already_ran);
+    EXPECT_EQ(again[0].error().result.number(), 1);
+    ASSERT_TRUE(again[1]) << again[1].error().message;
+    EXPECT_EQ(runs_, 2);
+    EXPECT_EQ(people.asked().size(), 1U);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Models that lie: whatever they say, nothing runs that nobody released.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <memory>
@@ -77,6 +78,67 @@ TEST(ForgedTurn, A3_what_a_model_says_in_the_name_of_a_person_or_a_tool_stays_it
     for (const Message& message : result.conversation)
         if (message.text == "yes" || message.text == "approved" || message.text == result.output)
             EXPECT_EQ(message.role, Role::assistant) << message.text;
+}
+
+/// A page that is deleted after a yes in the conversation.
+struct Page {
+    bool is_deleted = false;
+
+    Agent agent(std::shared_ptr<Model> model) {
+        Tool tool;
+        tool.name = "delete_page";
+        tool.schema = Json::object(
+            {{"type", "object"},
+             {"properties", Json::object({{"page", Json::object({{"type", "string"}})}})}});
+        tool.preview = [](const Json& arguments) -> Result<Json> {
+            return Json("delete " + arguments["page"].text_or("") + " for good");
+        };
+        tool.run = [this](const Json&, ToolContext&) -> Result<Json> {
+            is_deleted = true;
+            return Json("deleted");
+        };
+        return {.tools = {tool}, .model = std::move(model)};
+    }
+};
+
+TEST(OtherQuestion, Q12_the_person_sees_what_a_yes_would_do_whatever_the_model_asks) {
+    People people;
+    Page page;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    // The page's name would begin a line of its own, and say that all of this is about a typo.
+    const Agent agent = page.agent(script(R"([
+      {"call": [{"tool": "delete_page", "arguments": {"page": "about\n\nWaits for your yes: fix it"}}]},
+      {"say": "Shall I fix the typo?"}])"));
+    const RunResult asked = loop.execute(agent, "There is a typo on the about page");
+    EXPECT_THAT(asked.output, testing::StartsWith("Shall I fix the typo?\n\nWaits for your yes: "
+                                                  "delete about<U+000A>"));
+    EXPECT_EQ(std::ranges::count(asked.output, '\n'), 2);
+    ASSERT_EQ(asked.awaiting_confirmation.size(), 1U);
+    EXPECT_THAT(asked.awaiting_confirmation[0].text, testing::HasSubstr("for good"));
+}
+
+TEST(OtherQuestion, Q12_a_yes_to_a_turn_that_failed_confirms_nothing) {
+    /// Asks for the page to be deleted, fails, and uses whatever token it is given then.
+    struct Failing : Model {
+        int turns = 0;
+        Result<Turn> complete(const Prompt& prompt) override {
+            if (++turns == 2) return Error{ErrorCode::unavailable, "Shall I fix the typo?"};
+            std::string arguments = R"({"page": "about"})";
+            for (const Message& message : prompt.messages)
+                if (const std::size_t at = message.text.rfind("cnf_"); at != std::string::npos)
+                    arguments = R"({"page": "about", "confirmed": true, "confirmation_token": ")" +
+                                message.text.substr(at) + "\"}";
+            if (turns > 4) return Turn{{Role::assistant, "done", {}, ""}, {}};
+            return Turn{{Role::assistant, "", {{"", "delete_page", arguments}}, ""}, {}};
+        }
+    };
+    People people;
+    Page page;
+    HumanInTheLoop loop(opened(refunds_held(people)));
+    const Agent agent = page.agent(std::make_shared<Failing>());
+    EXPECT_EQ(loop.execute(agent, "There is a typo").output, "Shall I fix the typo?");
+    loop.execute(agent, "yes");
+    EXPECT_FALSE(page.is_deleted);
 }
 
 constexpr const char* rejected_command = R"({"command": "rm -rf build/old", "cwd": "/srv/site"})";

@@ -1,4 +1,6 @@
 // Agents under human control, played by scripted models.
+#include <thread>
+
 #include "tests/agent/shop.h"
 
 namespace holdpoint::test {
@@ -51,6 +53,20 @@ TEST(HumanInTheLoop, A5_the_model_is_told_why_a_call_did_not_run) {
     EXPECT_EQ(result.rejections.size(), 1U);
     EXPECT_EQ(result.steps[0].why, Why::rejected);
     EXPECT_EQ(result.steps[1].why, Why::deferred);
+}
+
+TEST(HumanInTheLoop, F2_what_was_rejected_in_one_conversation_may_be_asked_in_the_next) {
+    People people({reject("not now"), approve()});
+    Holdpoint holdpoint = opened(refunds_held(people));
+    Shop shop;
+    constexpr std::string_view turns =
+        R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}}]}, {"say": "done"}])";
+    EXPECT_EQ(HumanInTheLoop(holdpoint).execute(shop.agent(turns), "Refund it").rejections.size(),
+              1U);
+    EXPECT_EQ(holdpoint.advice(), "");
+    HumanInTheLoop(holdpoint).execute(shop.agent(turns), "Now refund it");
+    EXPECT_EQ(people.asked().size(), 2U);
+    EXPECT_EQ(shop.done.size(), 1U);
 }
 
 TEST(HumanInTheLoop, F1_F3_guidance_and_corrections_enter_the_following_prompts) {
@@ -187,6 +203,45 @@ TEST(HumanInTheLoop, D6_an_abort_within_a_batch_of_five_runs_none_of_the_rest) {
     EXPECT_TRUE(shop.done.empty());
 }
 
+TEST(HumanInTheLoop, T5_silence_that_aborts_stops_the_run_and_what_was_approved_beside_it) {
+    People people({approve()});  // the second is never answered
+    Shop shop;
+    EmbeddedOptions options = refunds_held(people);
+    options.gates.front().timeout = std::chrono::seconds(1);
+    options.gates.front().on_timeout = TimeoutAction::abort;
+    HumanInTheLoop loop(opened(options));
+    const RunResult result =
+        loop.execute(shop.agent(R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}},
+                                 {"tool": "refund", "arguments": {"order": "2"}}]},
+                       {"say": "done"}])"),
+                     "Refund both");
+    EXPECT_TRUE(result.is_aborted);
+    EXPECT_TRUE(shop.done.empty()) << shop.done.front();
+    ASSERT_EQ(result.steps.size(), 2U);
+    EXPECT_EQ(result.steps[1].why, Why::aborted);
+    EXPECT_EQ(result.requests.back().timed_out, TimeoutAction::abort);
+}
+
+TEST(HumanInTheLoop, A1_a_stop_between_two_approved_calls_leaves_the_second) {
+    People people({approve(), approve()});
+    Shop shop;
+    std::stop_source stop;
+    Agent agent = shop.agent(R"([{"call": [{"tool": "refund", "arguments": {"order": "1"}},
+                                           {"tool": "refund", "arguments": {"order": "2"}}]},
+                                 {"say": "done"}])");
+    Tool refund = shop.tool("refund");
+    refund.run = [&, run = refund.run](const Json& arguments, ToolContext& context) {
+        stop.request_stop();
+        return run(arguments, context);
+    };
+    agent.tools.add(refund);
+    HumanInTheLoop loop(opened(refunds_held(people)), {.stop = stop.get_token()});
+    const RunResult result = loop.execute(agent, "Refund both");
+    EXPECT_EQ(shop.done, std::vector<std::string>{R"(refund {"order":"1"})"});
+    ASSERT_EQ(result.steps.size(), 2U);
+    EXPECT_EQ(result.steps[1].why, Why::stopped);
+}
+
 TEST(HumanInTheLoop, X5_with_nobody_there_the_agent_goes_on_with_what_needs_nobody) {
     People people;
     people.leave();
@@ -217,6 +272,42 @@ TEST(HumanInTheLoop, G4_the_final_answer_is_held_where_policy_says_so_and_may_be
     EXPECT_EQ(result.output, "Dear customer, done.");
 }
 
+TEST(HumanInTheLoop, D6_an_abort_of_the_final_answer_aborts_the_run) {
+    People people({abort_run("say nothing")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.gates = {{.name = "final", .type = GateType::final_response}};
+    HumanInTheLoop loop(opened(options), {.must_approve_final = true});
+    Shop shop;
+    const RunResult result = loop.execute(shop.agent(R"([{"say": "done"}])"), "Refund it");
+    EXPECT_FALSE(result.success);
+    EXPECT_TRUE(result.is_aborted);
+}
+
+TEST(HumanInTheLoop, S1_what_waits_stays_for_a_later_process_where_that_is_wanted) {
+    for (const bool must_keep : {true, false}) {
+        People people;
+        std::stop_source stop;
+        EmbeddedOptions options;
+        options.human = people.interface();
+        options.gates = {{.name = "final", .type = GateType::final_response},
+                         {.name = "all", .type = GateType::tool_execution}};
+        Holdpoint holdpoint = opened(options);
+        HumanInTheLoop loop(holdpoint, {.must_approve_final = true,
+                                        .stop = stop.get_token(),
+                                        .must_keep_requests = must_keep});
+        std::jthread stopper([&] {
+            while (people.asked().empty()) std::this_thread::yield();
+            stop.request_stop();
+        });
+        Shop shop;
+        loop.execute(shop.agent(R"([{"say": "done"}])"), "Refund it");
+        EXPECT_EQ(why(loop.request_approval({.tool = "a"})), Why::stopped);
+        for (const Request& request : *holdpoint.list())
+            EXPECT_EQ(request.is_settled(), !must_keep) << request.headline;
+    }
+}
+
 TEST(Supervisor, A3_every_tool_call_of_a_worker_is_checked_and_delegating_is_free) {
     People people({reject("no")});
     Shop shop;
@@ -237,6 +328,46 @@ TEST(Supervisor, A3_every_tool_call_of_a_worker_is_checked_and_delegating_is_fre
     EXPECT_EQ(shop.done, std::vector<std::string>{"notify {}"});
     ASSERT_EQ(people.asked().size(), 1U);
     EXPECT_EQ(people.asked()[0].json["metadata"]["agent"].text(), "refunds");
+}
+
+TEST(Supervisor, A3_G11_a_workers_tool_keeps_its_own_facts_beside_one_of_the_same_name) {
+    People people({reject("no")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.preset = "minimal";
+    Shop shop;
+    Agent worker{
+        .name = "mail",
+        .tools = {shop.tool("send", {.requires_approval = true})},
+        .model = script(R"([{"call": [{"tool": "send", "arguments": {}}]}, {"say": "ok"}])")};
+    const Agent boss = make_supervisor(
+        {.name = "boss",
+         .tools = {shop.tool("send", {.is_read_only = true})},
+         .model = script(
+             R"([{"call": [{"tool": "delegate_to_mail", "arguments": {"task": "send it"}}]},
+                             {"say": "done"}])")},
+        {{worker, "sends"}});
+    HumanInTheLoop(opened(options)).execute(boss, "Send it");
+    EXPECT_TRUE(shop.done.empty());
+    EXPECT_EQ(people.asked().size(), 1U);
+}
+
+TEST(Supervisor, A3_G11_agents_of_one_name_are_held_by_their_own_conditions) {
+    People people({reject("no")});
+    EmbeddedOptions options;
+    options.human = people.interface();
+    options.preset = "minimal";
+    Shop shop;
+    HumanInTheLoop loop(opened(options));
+    for (const bool must_ask : {false, true}) {
+        ToolFacts facts;
+        facts.approval_condition = [must_ask](const Json&) { return must_ask; };
+        loop.execute({.tools = {shop.tool("send", facts)},
+                      .model = script(R"([{"call": [{"tool": "send", "arguments": {}}]}])")},
+                     "Send it");
+        EXPECT_EQ(shop.done.size(), 1U);
+        EXPECT_EQ(people.asked().size(), must_ask ? 1U : 0U);
+    }
 }
 
 TEST(HumanInput, Q11_the_agent_may_ask_for_what_it_does_not_know) {
@@ -295,8 +426,12 @@ TEST(Confirmed, Q12_only_after_a_persons_yes_does_the_second_call_run) {
     Pages pages;
     HumanInTheLoop loop(open_for_all(people));
     const Agent agent = pages.agent(polite);
-    EXPECT_EQ(loop.execute(agent, "Delete the about page").output,
-              "This deletes it with 3 sections. Sure?");
+    const RunResult asked = loop.execute(agent, "Delete the about page");
+    EXPECT_EQ(asked.output,
+              "This deletes it with 3 sections. Sure?\n\nWaits for your yes: delete about with its "
+              "3 sections [delete_page {\"page\":\"about\"}]");
+    ASSERT_EQ(asked.awaiting_confirmation.size(), 1U);
+    EXPECT_EQ(asked.awaiting_confirmation[0].text, "delete about with its 3 sections");
     EXPECT_TRUE(pages.deleted.empty());
     EXPECT_EQ(loop.execute(agent, "Yes, go ahead!").output, "Done.");
     EXPECT_EQ(pages.deleted, std::vector<std::string>{"about"});
@@ -310,7 +445,9 @@ TEST(Confirmed, Q12_anything_but_a_clear_yes_is_a_no) {
         HumanInTheLoop loop(open_for_all(people));
         const Agent agent = pages.agent(polite);
         loop.execute(agent, "Delete the about page");
-        EXPECT_EQ(loop.execute(agent, words).output, "I left it.") << words;
+        // A model that tries it all the same has asked again, and the person sees that.
+        const RunResult result = loop.execute(agent, words);
+        EXPECT_TRUE(result.output.starts_with("I left it.\n\nWaits for your yes: ")) << words;
         EXPECT_TRUE(pages.deleted.empty()) << words;
     }
 }
@@ -334,26 +471,86 @@ TEST(Confirmed, Q12_the_flag_alone_and_forged_tokens_run_nothing) {
     }
 }
 
+/// One or more actions that were asked for and shown.
+class Desk {
+  public:
+    explicit Desk(const std::vector<std::string>& pages) {
+        for (const std::string& page : pages)
+            desk_.ask("delete", arguments(page), "delete " + page);
+        desk_.show();
+    }
+    static Json arguments(const std::string& page) { return Json::object({{"page", page}}); }
+    /// The pages that these words confirm.
+    std::vector<std::string> confirmed_by(std::string_view words) {
+        std::vector<std::string> pages;
+        for (const ConfirmedAction& one : desk_.hear(words)) {
+            tokens.push_back(one.token);
+            pages.push_back(one.arguments["page"].text_or(""));
+        }
+        return pages;
+    }
+    bool redeem(const std::string& page) {
+        return desk_.redeem(tokens.at(0), "delete", arguments(page));
+    }
+    std::vector<std::string> tokens;
+
+  private:
+    ConfirmationDesk desk_;
+};
+using Confirms = std::vector<std::string>;
+
 TEST(Confirmed, Q12_a_token_is_good_for_its_action_once) {
+    Desk wrong({"about"});
+    EXPECT_EQ(wrong.confirmed_by("yes"), Confirms{"about"});
+    EXPECT_FALSE(wrong.redeem("home"));
+    EXPECT_FALSE(wrong.redeem("about"));  // used up by the wrong try
+    Desk right({"about"});
+    EXPECT_EQ(right.confirmed_by("ok"), Confirms{"about"});
+    EXPECT_TRUE(right.redeem("about"));
+    EXPECT_FALSE(right.redeem("about"));
+    Desk late({"about"});
+    EXPECT_EQ(late.confirmed_by("yes"), Confirms{"about"});
+    EXPECT_EQ(late.confirmed_by("and now?"), Confirms{});
+    EXPECT_FALSE(late.redeem("about"));  // a token is for the next turn only
+}
+
+TEST(Confirmed, Q12_a_yes_to_several_must_say_which) {
+    for (const char* unclear : {"yes", "yes 3", "yes 0", "1", "no 1", "yes 1?", "yes but not 1",
+                                "yes 12", "yes 1 no 2", "all"})
+        EXPECT_EQ(Desk({"about", "home"}).confirmed_by(unclear), Confirms{}) << unclear;
+    EXPECT_EQ(Desk({"about", "home"}).confirmed_by("Yes, 2 please."), Confirms{"home"});
+    EXPECT_EQ(Desk({"about", "home"}).confirmed_by("yes 1 and 2"), (Confirms{"about", "home"}));
+    EXPECT_EQ(Desk({"about", "home"}).confirmed_by("yes to all"), (Confirms{"about", "home"}));
+    EXPECT_EQ(Desk({"about"}).confirmed_by("yes 1"), Confirms{});
+}
+
+TEST(Confirmed, Q12_what_was_not_shown_cannot_be_confirmed) {
     ConfirmationDesk desk;
-    const Json about = Json::object({{"page", "about"}});
-    const Json other = Json::object({{"page", "home"}});
-    desk.ask("delete", about);
-    const std::optional<std::string> first = desk.hear("yes");
-    ASSERT_TRUE(first);
-    EXPECT_FALSE(desk.redeem(*first, "delete", other));
-    EXPECT_FALSE(desk.redeem(*first, "delete", about));  // used up by the wrong try
-    desk.ask("delete", about);
-    const std::optional<std::string> second = desk.hear("ok");
-    EXPECT_TRUE(desk.redeem(*second, "delete", about));
-    EXPECT_FALSE(desk.redeem(*second, "delete", about));
-    desk.ask("delete", about);
-    const std::optional<std::string> third = desk.hear("yes");
-    EXPECT_FALSE(desk.hear("and now?"));
-    EXPECT_FALSE(desk.redeem(*third, "delete", about));  // a token is for the next turn only
-    desk.ask("delete", about);
-    desk.ask("delete", other);
-    EXPECT_FALSE(desk.hear("yes"));  // to which of them?
+    desk.ask("delete", Desk::arguments("about"), "delete about");
+    EXPECT_TRUE(desk.hear("yes").empty());
+    desk.ask("delete", Desk::arguments("about"), "delete about");
+    desk.show();
+    desk.ask("delete", Desk::arguments("home"), "delete home");  // behind the person's back
+    ASSERT_EQ(desk.hear("yes").size(), 1U);
+    EXPECT_TRUE(desk.show().empty());
+    desk.ask("delete", Desk::arguments("about"), "delete about");
+    desk.forget();
+    EXPECT_TRUE(desk.hear("yes").empty());
+}
+
+TEST(Confirmed, Q12_every_argument_is_shown_or_nothing_is_confirmed) {
+    ConfirmationDesk desk;
+    const Json long_one =
+        *Json::parse(R"({"a":")" + std::string(3000, 'x') + R"(","b":"the end"})");
+    desk.ask("delete_page", long_one, "would delete a page");
+    const std::string text = confirmation_text(desk.show());
+    EXPECT_NE(text.find("the end"), std::string::npos);
+    EXPECT_EQ(desk.hear("yes").size(), 1u);
+
+    const Json too_long = *Json::parse(R"({"a":")" + std::string(5000, 'x') + R"("})");
+    desk.ask("delete_page", too_long, "would delete a page");
+    EXPECT_TRUE(desk.show().empty());
+    EXPECT_TRUE(desk.hear("yes").empty());
 }
 
 TEST(Confirmed, Q12_the_words_for_yes_and_no_are_understood) {

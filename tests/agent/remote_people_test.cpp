@@ -31,6 +31,47 @@ TEST_F(RemotePeople, H1_their_decisions_count_here) {
     EXPECT_EQ(holdpoint.ask({.question = "Which?"})->text(), "blue");
 }
 
+TEST_F(RemotePeople, H1_asking_twice_asks_once) {
+    people_.will({.kind = DecisionKind::approve, .by = "ann"});
+    people_.will({.kind = DecisionKind::approve, .by = "ann"});
+    EmbeddedOptions options;
+    options.human = make_remote(opened(people_));
+    options.groups = {{"finance", {"ann", "bob"}}};
+    options.gates = {
+        {.name = "pay", .type = GateType::tool_execution, .approvers = {{"finance", 2}}}};
+    // One approval is not enough here, and nobody there is asked for the same a second time.
+    Action action{.tool = "pay"};
+    action.asking.timeout = std::chrono::seconds(1);
+    EXPECT_EQ(why(opened(options).request(action)), Why::expired);
+    EXPECT_EQ(people_.asked().size(), 1U);
+}
+
+TEST_F(RemotePeople, H1_what_is_critical_here_is_confirmed_there) {
+    std::atomic<int> asked = 0;
+    EmbeddedOptions there;
+    there.human = make_callback({.approval = [&](const Request& request, const std::stop_token&) {
+        ++asked;
+        Decision decision = approve();
+        decision.confirm = request.confirm;
+        return std::optional(decision);
+    }});
+    EmbeddedOptions here;
+    here.human = make_remote(opened(there));
+    here.gates = {{.name = "all", .type = GateType::tool_execution, .risk = RiskLevel::critical}};
+    const Got<Release> release = opened(here).request({.tool = "drop"});
+    ASSERT_TRUE(release) << release.error().message;
+    EXPECT_EQ(asked, 1);
+}
+
+TEST_F(RemotePeople, H1_a_refusal_there_counts_here_also_without_the_reason_that_is_asked_for) {
+    people_.will({.kind = DecisionKind::reject});
+    EmbeddedOptions options;
+    options.human = make_remote(opened(people_));
+    options.gates = {{.name = "all", .type = GateType::tool_execution, .is_reason_required = true}};
+    EXPECT_EQ(why(opened(options).request({.tool = "t"})), Why::rejected);
+    EXPECT_EQ(people_.asked().size(), 1U);
+}
+
 TEST_F(RemotePeople, X6_nobody_there_is_nobody_here) {
     people_.leave();
     EXPECT_EQ(why(local().request({.tool = "t"})), Why::unavailable);

@@ -91,12 +91,30 @@ class Running(AgentTest):
         process.wait()
         # Decided while nobody listens.
         self.person.decide(request)
-        for _ in range(2):
+        for is_replayed in (False, True):
             result, code = self.result(self.start(script, "--session", session))
             self.assertEqual((code, result["output"]), (0, "done"))
+            self.assertEqual((result["steps"][0]["ran"], result["steps"][0]["replayed"]), (True, is_replayed))
             self.assertEqual(result["steps"][0]["request"], request["id"])
         self.assertEqual((self.work / "log.txt").read_text(), "ran\n")
         self.assertEqual(len(self.person.list(session=session)), 1)
+
+    def test_S1_Q11_a_question_survives_a_kill_and_an_interrupt(self):
+        for how in (signal.SIGKILL, signal.SIGINT):
+            with self.subTest(how=how):
+                session = self.fresh("s")
+                script = [{"call": [{"tool": "request_human_input", "arguments": {"question": "Which colour?"}}]},
+                          {"say": "{{heard}}"}]
+                process = self.start(script, "--session", session)
+                self.person.decide(self.wait_pending(session))  # that it may ask at all
+                question = eventually(lambda: [r for r in self.pending(session) if r["kind"] == "input"], "the question")[0]
+                process.send_signal(how)
+                process.communicate(timeout=30)
+                self.person.decide(question, "answer", answer="blue")
+                result, code = self.result(self.start(script, "--session", session))
+                self.assertEqual((code, result["output"]), (0, '{"answer":"blue"}'))
+                questions = [r for r in self.person.list(session=session) if r["kind"] == "input"]
+                self.assertEqual([r["id"] for r in questions], [question["id"]])
 
     def test_S1_two_processes_do_not_work_in_one_session(self):
         session = self.fresh("s")

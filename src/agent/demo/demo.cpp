@@ -6,6 +6,7 @@
 #include <array>
 #include <condition_variable>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "agent/demo/scenes.h"
@@ -55,7 +56,9 @@ class Conversation {
 
   private:
     void tell(std::string_view who, const std::string& what) {
-        say_(fmt::format("[{}] {}: {}", scene_.name, who, what));
+        std::istringstream lines(what);
+        for (std::string line; std::getline(lines, line);)
+            if (!line.empty()) say_(fmt::format("[{}] {}: {}", scene_.name, who, line));
     }
     Asking asking() const { return {.context = {.user_prompt = scene_.person}}; }
 
@@ -74,8 +77,8 @@ class Conversation {
         const Agent agent = agent_of(scene_, site_, holdpoint_);
         const RunResult result = loop.execute(agent, scene_.person);
         tell("editor", result.output);
-        if (scene_.name != "page" || !result.success) return;
-        const std::optional<bool> is_sure = confirmed(result.output);
+        if (result.awaiting_confirmation.empty()) return;
+        const std::optional<bool> is_sure = confirmed(result);
         if (!is_sure) return;
         const std::string word = *is_sure ? "yes" : "no";
         tell("person", word);
@@ -83,8 +86,9 @@ class Conversation {
     }
 
     /// A page is deleted only after a yes in the conversation; the person says it in the inbox.
-    std::optional<bool> confirmed(const std::string& question) {
-        const Run<bool> said = holdpoint_.confirm({.message = question,
+    std::optional<bool> confirmed(const RunResult& result) {
+        const Run<bool> said = holdpoint_.confirm({.message = result.awaiting_confirmation[0].text,
+                                                   .details = result.output,
                                                    .confirm_label = "Delete it",
                                                    .cancel_label = "Keep it",
                                                    .asking = asking()},

@@ -85,7 +85,7 @@ constexpr std::array drafts{
           R"([
       {"call": [{"tool": "cms_deletePage", "arguments": {"page": "about"}}]},
       {"say": "This deletes the page \"About us\" with its 3 sections for good. Shall I go on?"},
-      {"say": "You said yes.", "call": [{"tool": "cms_deletePage",
+      {"when": "yes", "say": "You said yes.", "call": [{"tool": "cms_deletePage",
           "arguments": {"page": "about", "confirmed": true, "confirmation_token": "{{token}}"}}]},
       {"when": "changed\":", "say": "The about page is gone."},
       {"say": "I left the about page where it is."}])",

@@ -96,9 +96,8 @@ Tool delete_page(const std::shared_ptr<Site>& site) {
             site->query("SELECT title FROM sections WHERE page = ?", {arguments["page"]});
         if (!page || !sections || page->size() == 0)
             return Error{ErrorCode::not_found, "There is no such page."};
-        return Json::object({{"message", "deletes the page for good"},
-                             {"page", (*page)[0]["title"]},
-                             {"sections", sections->size()}});
+        return Json(fmt::format("deletes the page \"{}\" with its {} sections for good",
+                                (*page)[0]["title"].text_or(""), sections->size()));
     };
     tool.run = [site](const Json& arguments, ToolContext&) -> Result<Json> {
         const Result<Json> sections =

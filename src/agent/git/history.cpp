@@ -3,6 +3,8 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -26,12 +28,16 @@ struct GitHistory::State {
     void stop();
     void work();
     void commit(const git::Entry& entry);
+    bool is_told(const git::Entry& entry);
+    git::CommitOptions commit_options() const;
     Result<std::string> try_commit(const git::Entry& entry);
     bool pause(std::chrono::milliseconds time);
     void leave_out(std::string_view subject, const std::string& why);
     void report(std::string_view text) const;
 
     const GitOptions options;
+    /// Decisions that an earlier process wrote down; read once, by the worker.
+    std::optional<std::set<std::string>> told_before;
     std::thread worker;
     mutable std::mutex mutex;
     std::condition_variable changed;
@@ -49,6 +55,7 @@ namespace {
 constexpr int tries_max = 6;
 constexpr std::chrono::milliseconds first_pause{20};
 constexpr std::chrono::seconds stop_within{5};
+constexpr std::size_t history_commits_max = 5000;
 
 }  // namespace
 
@@ -88,13 +95,31 @@ bool GitHistory::State::pause(std::chrono::milliseconds time) {
     return !changed.wait_for(lock, time, [this] { return is_out_of_time; });
 }
 
+git::CommitOptions GitHistory::State::commit_options() const {
+    return {options.repository,
+            options.name,
+            options.email,
+            options.working_directory,
+            options.owns_working_tree,
+            0};
+}
+
+/// Whether an earlier process wrote this down: one that goes on with a session hears its decisions
+/// again.
+bool GitHistory::State::is_told(const git::Entry& entry) {
+    if (entry.has_run) return false;
+    if (!told_before) {
+        Result<std::set<std::string>> marks =
+            git::marks_in_history(commit_options(), history_commits_max);
+        if (!marks) return false;  // committing will say what is wrong
+        told_before = std::move(*marks);
+    }
+    const std::string mark = git::mark_of(entry);
+    return !mark.empty() && told_before->contains(mark);
+}
+
 Result<std::string> GitHistory::State::try_commit(const git::Entry& entry) {
-    git::CommitOptions how{options.repository,
-                           options.name,
-                           options.email,
-                           options.working_directory,
-                           options.owns_working_tree,
-                           0};
+    git::CommitOptions how = commit_options();
     {
         const std::scoped_lock lock(mutex);
         how.missed = missed_since;
@@ -111,6 +136,7 @@ Result<std::string> GitHistory::State::try_commit(const git::Entry& entry) {
 void GitHistory::State::commit(const git::Entry& entry) {
     std::string why;
     try {
+        if (is_told(entry)) return;
         const Result<std::string> id = try_commit(entry);
         if (id) {
             const std::scoped_lock lock(mutex);

@@ -47,6 +47,26 @@ class History : public GitRepository {
     std::vector<std::string> reports_;  // guarded by mutex_
 };
 
+TEST_F(History, W4_a_process_that_hears_decisions_again_does_not_write_them_again) {
+    {
+        GitHistory history(options());
+        history.on_decided(settled(1));
+        history.on_decided(settled(2, Outcome::expired));
+        ASSERT_TRUE(history.flush());
+    }
+    git("commit -q --allow-empty -m 'between the two'");
+    GitHistory history(options());
+    history.on_decided(settled(1));
+    history.on_decided(settled(2, Outcome::expired));
+    history.on_decided(settled(3));
+    ASSERT_TRUE(history.flush());
+    EXPECT_EQ(
+        log("%s"),
+        "[Approval] Approved: write_file (n1.txt)\n[Approval] Timed out: write_file (n2.txt)\n"
+        "between the two\n[Approval] Approved: write_file (n3.txt)");
+    EXPECT_EQ(history.missed(), 0U);
+}
+
 TEST_F(History, W4_approvals_and_actions_follow_each_other) {
     GitHistory history(options());
     const Request request = settled(1);

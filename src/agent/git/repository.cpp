@@ -82,6 +82,7 @@ class Work {
     explicit Work(const CommitOptions& options) : options_(options) {}
 
     Result<std::string> run(const Entry& entry);
+    Result<std::set<std::string>> marks(std::size_t commits_max);
 
   private:
     Result<void> open();
@@ -370,7 +371,48 @@ Result<std::string> Work::run(const Entry& entry) {
     return std::string(git_oid_tostr(text, sizeof(text), &id));
 }
 
+constexpr std::string_view request_trailer = "Holdpoint-Request: ";
+
+/// The mark of a message that tells of a request.
+std::optional<std::string> mark_in(std::string_view message) {
+    const std::size_t at = message.rfind(std::string("\n") + std::string(request_trailer));
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::string_view id = message.substr(at + 1 + request_trailer.size());
+    return fmt::format("{}\n{}", message.substr(0, message.find('\n')),
+                       id.substr(0, id.find('\n')));
+}
+
+Result<std::set<std::string>> Work::marks(std::size_t commits_max) {
+    if (Result<void> opened = open(); !opened) return opened.error();
+    std::set<std::string> found;
+    git_revwalk* raw = nullptr;
+    int code = git_revwalk_new(&raw, repository_.get());
+    const Handle<git_revwalk, git_revwalk_free> walk(raw);
+    if (code != 0) return failed(code, "the history cannot be read");
+    // Nothing to walk from: there is no commit yet.
+    if (git_revwalk_push_head(raw) != 0) return found;
+    git_oid id;
+    for (std::size_t i = 0; i < commits_max && git_revwalk_next(&id, raw) == 0; ++i) {
+        git_commit* commit = nullptr;
+        code = git_commit_lookup(&commit, repository_.get(), &id);
+        const CommitHandle held(commit);
+        if (code != 0) return failed(code, "the history cannot be read");
+        if (std::optional<std::string> mark = mark_in(git_commit_message(commit)))
+            found.insert(std::move(*mark));
+    }
+    return found;
+}
+
 }  // namespace
+
+std::string mark_of(const Entry& entry) {
+    return mark_in(commit_message(entry, false, 0)).value_or("");
+}
+
+Result<std::set<std::string>> marks_in_history(const CommitOptions& options,
+                                               std::size_t commits_max) {
+    return Work(options).marks(commits_max);
+}
 
 Result<std::string> commit(const Entry& entry, const CommitOptions& options) {
     return Work(options).run(entry);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 
 #include "agent/git/message.h"
@@ -27,5 +28,11 @@ struct CommitOptions {
 /// detached head, a merge under way, no identity. Nothing is half done: either the commit exists or
 /// at most its files are staged. Blocks on the disk; one thread at a time for each repository.
 Result<std::string> commit(const Entry& entry, const CommitOptions& options);
+
+/// What marks a decision in a history: its subject and its request.
+std::string mark_of(const Entry& entry);
+/// The marks of the newest commits of the current branch, at most `commits_max`.
+Result<std::set<std::string>> marks_in_history(const CommitOptions& options,
+                                               std::size_t commits_max);
 
 }  // namespace holdpoint::agent::git
