@@ -1,6 +1,6 @@
 # Builds web/dist with npm when its sources changed, and makes a source file that embeds it.
 set(web ${CMAKE_SOURCE_DIR}/web)
-file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/src/* ${web}/public/*)
+file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/src/* ${web}/public/* ${web}/sw/*)
 list(FILTER web_sources EXCLUDE REGEX "\\.test\\.tsx?$")
 file(GLOB web_settings CONFIGURE_DEPENDS ${web}/*.json ${web}/*.ts ${web}/.npmrc ${web}/index.html
      ${web}/tools/finish_build.mjs)

@@ -1,24 +1,42 @@
-// What the inbox feels like: Lighthouse on its pages as on a phone, and how long a key press takes to be painted.
+// What the inbox feels like: Lighthouse on every page as on a phone, what the first load weighs, and how long a key press
+// takes to be painted.
 //
 //     node bench/inbox/measure.mjs [OUT.md]      needs build/holdpoint with the inbox inside (HOLDPOINT_BIN)
 //
-// Exits with 1 if a page misses its Lighthouse target; key presses are only told, they depend on the machine.
+// Exits with 1 if a page misses its Lighthouse target or is too heavy; key presses are only told, they depend on the machine.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { get } from 'node:http'
+import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import lighthouse from 'lighthouse'
 
 process.env.HOLDPOINT_WEB_URL = 'server'
-const { chromium, closeBrowser, freePort, open, Server } = await import('../../tests/browser/harness.mjs')
+const { chromium, closeBrowser, freePort, launch, open, Server, signIn } = await import('../../tests/browser/harness.mjs')
 const { fillDemo, fillMany } = await import('../../tests/browser/demo.mjs')
+const { fillShop, policyFile } = await import('../../tests/browser/shop.mjs')
 
 const targets = { performance: 95, accessibility: 100, 'best-practices': 100 }
+const rounds = 3
+const script_kib_max = 120
+const p95_ms_max = 100
 const lines = []
 const say = (line) => {
   console.log(line)
   lines.push(line)
 }
-let is_met = true
+const verdicts = []
+/** Notes whether a target was met, in a word. */
+const judge = (what, is_met) => {
+  verdicts.push({ what, is_met })
+  return is_met ? 'met' : '**missed**'
+}
+const inOrder = (numbers) => [...numbers].sort((a, b) => a - b)
+const median = (numbers) => inOrder(numbers)[Math.floor(numbers.length / 2)]
+/** The middle one, and from where to where they went if they differed. */
+const spread = (numbers, unit = '') => {
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)]
+  return least === most ? `${least}${unit}` : `${median(numbers)}${unit} (${least}–${most})`
+}
 
 /** A browser with a debugging port and one person signed in: Lighthouse opens tabs of its own in it. */
 async function launchFor(server, name) {
@@ -30,41 +48,81 @@ async function launchFor(server, name) {
   })
   const page = context.pages()[0] ?? (await context.newPage())
   if (name) {
-    await page.goto(await server.link(name))
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Live', { exact: true }).waitFor()
+    await signIn(page, await server.link(name))
     // Its stream would keep the network busy while another tab is measured.
     await page.goto('about:blank')
   }
   return { port, close: () => context.close().then(() => rmSync(profile, { recursive: true, force: true })) }
 }
 
-async function judge(title, url, port) {
-  const { lhr } = await lighthouse(url, { port, logLevel: 'error', onlyCategories: Object.keys(targets), disableStorageReset: true })
-  const scores = Object.keys(targets).map((name) => Math.round((lhr.categories[name].score ?? 0) * 100))
-  const time = (name) => `${Math.round(lhr.audits[name].numericValue)} ms`
-  is_met &&= Object.values(targets).every((target, i) => scores[i] >= target)
-  say(`| ${title} | ${scores.join(' | ')} | ${time('largest-contentful-paint')} | ${time('total-blocking-time')} | ${lhr.audits['cumulative-layout-shift'].numericValue.toFixed(3)} |`)
-  for (const [i, name] of Object.keys(targets).entries())
-    if (scores[i] < targets[name])
+function explain(lhr) {
+  for (const [name, target] of Object.entries(targets))
+    if (Math.round((lhr.categories[name].score ?? 0) * 100) < target)
       for (const { id } of lhr.categories[name].auditRefs) {
         const audit = lhr.audits[id]
         if (audit.score !== null && audit.score < 0.9) console.log(`    ${name}: ${id}: ${audit.title} ${audit.displayValue ?? ''}`)
       }
 }
 
+async function judgePage(title, url, port) {
+  const found = []
+  for (let i = 0; i < rounds; ++i) {
+    const { lhr } = await lighthouse(url, { port, logLevel: 'error', onlyCategories: Object.keys(targets), disableStorageReset: true })
+    if (lhr.runtimeError) throw new Error(`${title}: ${lhr.runtimeError.message}`)
+    explain(lhr)
+    found.push(lhr)
+  }
+  const scores = Object.keys(targets).map((name) => found.map((lhr) => Math.round((lhr.categories[name].score ?? 0) * 100)))
+  const figures = (name) => found.map((lhr) => Math.round(lhr.audits[name].numericValue))
+  const shift = Math.max(...found.map((lhr) => lhr.audits['cumulative-layout-shift'].numericValue)).toFixed(3)
+  const is_met = Object.values(targets).every((target, i) => median(scores[i]) >= target)
+  say(`| ${title} | ${scores.map((some) => spread(some)).join(' | ')} | ${spread(figures('largest-contentful-paint'), ' ms')} | ${spread(figures('total-blocking-time'), ' ms')} | ${shift} | ${judge(`Lighthouse: ${title}`, is_met)} |`)
+}
+
 async function judgePages() {
   const server = await new Server().start()
   const made = await fillDemo(server)
-  say('| page | performance | accessibility | best practices | largest paint | blocked | shift |')
-  say('|---|---|---|---|---|---|---|')
+  // A second one with a policy and a past, for the pages about them.
+  const shop = await new Server(['--policy', policyFile()]).start()
+  const { refund, ann } = await fillShop(shop)
+  await ann.decide(await refund('1230', 15), 'approve', { grant: { for_s: 3600, uses: 5 } })
+  await refund('1231', 600)
+  say('| page | performance | accessibility | best practices | largest paint | blocked | shift | target |')
+  say('|---|---|---|---|---|---|---|---|')
   const guest = await launchFor(server, null)
-  await judge('sign in', `${server.page_url}/`, guest.port)
+  await judgePage('sign in', `${server.page_url}/`, guest.port)
   await guest.close()
   const admin = await launchFor(server, 'admin')
   for (const [title, path] of [['inbox', ''], ['a request', `r/${made.refund.id}`], ['history', 'history'], ['statistics', 'stats'], ['people', 'people'], ['settings', 'settings']])
-    await judge(title, `${server.page_url}/${path}`, admin.port)
+    await judgePage(title, `${server.page_url}/${path}`, admin.port)
   await admin.close()
+  const clerk = await launchFor(shop, 'admin')
+  for (const [title, path] of [['chat', 'chat?session=ticket-8812'], ['grants', 'grants'], ['policy', 'policy'], ['policy, explained', 'policy?tab=explain'], ['policy, tried', 'policy?tab=backtest'], ['policy, suggestions', 'policy?tab=suggest'], ['policy, versions', 'policy?tab=versions'], ['audit', 'audit']])
+    await judgePage(title, `${shop.page_url}/${path}`, clerk.port)
+  await clerk.close()
+  await server.stop()
+  await shop.stop()
+}
+
+/** How many bytes an address is as gzip. */
+const bytesOf = (url) =>
+  new Promise((resolve, reject) =>
+    get(url, { headers: { 'Accept-Encoding': 'gzip' } }, (answer) => {
+      let bytes = 0
+      answer.on('data', (part) => (bytes += part.length)).on('end', () => resolve(bytes))
+    }).on('error', reject),
+  )
+
+/** The script that a first visit fetches, in KiB as gzip. */
+async function weigh() {
+  const server = await new Server().start()
+  const page = await open(server, 'admin')
+  const names = await page.evaluate(() => performance.getEntriesByType('resource').filter((one) => /\.js$/.test(one.name) && !/sw\.js$/.test(one.name)).map((one) => one.name))
+  let bytes = 0
+  for (const name of names) bytes += await bytesOf(name)
+  const kib = bytes / 1024
+  say(`First load of the inbox: ${kib.toFixed(1)} KiB of script as gzip in ${names.length} file${names.length === 1 ? '' : 's'} (target: at most ${script_kib_max}): ${judge('first load', bytes > 0 && kib <= script_kib_max)}.`)
+  await page.context().close()
   await server.stop()
 }
 
@@ -82,27 +140,37 @@ const pressKeys = (page) =>
     return found.sort((a, b) => a - b)
   })
 
-async function timeKeys(count) {
+async function timeKeys(count, target = '') {
   const server = await new Server(['--pending-max', '20000']).start()
   await fillMany(server, count)
   const page = await open(server, 'admin')
   await page.getByText(`${count.toLocaleString('en')} waiting`).waitFor({ timeout: 180_000 })
   await page.locator('#requests').focus()
   await page.waitForTimeout(1000)
-  const times = await pressKeys(page)
-  say(`| ${count.toLocaleString('en')} | ${times[50].toFixed(0)} ms | ${times[95].toFixed(0)} ms |`)
+  const times = []
+  for (let i = 0; i < rounds; ++i) times.push(await pressKeys(page))
+  const at = (place) => times.map((some) => Math.round(some[place]))
+  const is_met = median(at(95)) < p95_ms_max
+  say(`| ${count.toLocaleString('en')} | ${spread(at(50), ' ms')} | ${spread(at(95), ' ms')} | ${Math.max(...at(99))} ms | ${target && judge(`keys, ${count} waiting`, is_met)} |`)
   await page.context().close()
   await server.stop()
 }
 
-say(`Measured on ${cpus().length} cores (${cpus()[0].model.trim()}), ${new Date().toISOString().slice(0, 10)}.\n`)
-say('## Lighthouse, as on a phone (targets: 95, 100, 100)\n')
+say(`- Date: ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`)
+say(`- Processor: ${cpus()[0].model.trim()}, ${cpus().length} cores; memory ${(totalmem() / 2 ** 30).toFixed(1)} GiB; Linux ${release()}`)
+say(`- Browser: Chromium ${(await launch()).version()}; Node ${process.version}`)
+say(`- Each figure: the median of ${rounds} runs and, where they differ, from where to where they went\n`)
+say(`## Lighthouse on every page, as on a phone (targets: ${Object.values(targets).join(', ')})\n`)
 await judgePages()
-say('\n## Key press to paint (target: p95 under 100 ms with 10,000)\n')
-say('| waiting | median | p95 |')
-say('|---|---|---|')
+say('\n## Weight\n')
+await weigh()
+say(`\n## Key press to paint (target: p95 under ${p95_ms_max} ms with 10,000 waiting)\n`)
+say('| waiting | median of 100 | p95 | longest | target |')
+say('|---|---|---|---|---|')
 await timeKeys(1000)
-await timeKeys(10_000)
+await timeKeys(10_000, 'p95')
 await closeBrowser()
+const missed = verdicts.filter(({ is_met }) => !is_met).map(({ what }) => what)
+say(`\n${missed.length === 0 ? `All ${verdicts.length} targets were met.` : `Of ${verdicts.length} targets ${missed.length} missed: ${missed.join(', ')}.`}`)
 if (process.argv[2]) writeFileSync(process.argv[2], `# The inbox, measured\n\nWritten by \`make bench-inbox\`; Lighthouse slows the network and the processor down to those of a phone.\n\n${lines.join('\n')}\n`)
-process.exit(is_met ? 0 : 1)
+process.exit(missed.some((what) => !what.startsWith('keys')) ? 1 : 0)

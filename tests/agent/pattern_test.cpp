@@ -543,6 +543,21 @@ TEST(Confirmed, Q12_what_was_not_shown_cannot_be_confirmed) {
     EXPECT_TRUE(desk.hear("yes").empty());
 }
 
+TEST(Confirmed, Q12_every_argument_is_shown_or_nothing_is_confirmed) {
+    ConfirmationDesk desk;
+    const Json long_one =
+        *Json::parse(R"({"a":")" + std::string(3000, 'x') + R"(","b":"the end"})");
+    desk.ask("delete_page", long_one, "would delete a page");
+    const std::string text = confirmation_text(desk.show());
+    EXPECT_NE(text.find("the end"), std::string::npos);
+    EXPECT_EQ(desk.hear("yes").size(), 1u);
+
+    const Json too_long = *Json::parse(R"({"a":")" + std::string(5000, 'x') + R"("})");
+    desk.ask("delete_page", too_long, "would delete a page");
+    EXPECT_TRUE(desk.show().empty());
+    EXPECT_TRUE(desk.hear("yes").empty());
+}
+
 TEST(Confirmed, Q12_the_words_for_yes_and_no_are_understood) {
     for (const char* yes : {"yes", "Y", "yeah", "OK", "okay.", "sure", "proceed", "go ahead",
                             "Confirm", "do it!", "yes, please", "Yes. Go ahead, thanks"})

@@ -2,9 +2,9 @@
 // is cut off; a phone held in one hand reaches the decision.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
-import { check, phone, unfold, variants } from './looks.mjs'
+import { check, in_one_theme, phone, unfold, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -127,7 +127,7 @@ test('H6 a phone selects several and decides them together', async () => {
   }
   await page.getByRole('button', { name: 'Decide 2 selected' }).tap()
   await page.waitForTimeout(450)
-  await page.getByRole('button', { name: 'Approve 2' }).tap()
+  await pressToTheEnd(page, 'Approve 2')
   await page.getByRole('button', { name: 'Yes, approve 2' }).tap()
   for (const request of some) await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
   await page.context().close()
@@ -140,7 +140,7 @@ test('U1 H6 a phone vetoes one of several alike and approves the rest', async ()
   await page.locator('[id^="row-group"]', { hasText: 'remind' }).tap()
   await page.waitForTimeout(450)
   await page.getByRole('button', { name: 'Veto row 2' }).tap()
-  await page.getByRole('button', { name: 'Approve 3, reject 1' }).tap()
+  await pressToTheEnd(page, 'Approve 3, reject 1')
   await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).tap()
   const outcomes = async () => (await Promise.all(some.map((request) => billing.read(request)))).map((one) => one.outcome).sort()
   await eventually('three are approved and one is rejected', async () => (await outcomes()).join() === 'approved,approved,approved,rejected')
@@ -148,7 +148,7 @@ test('U1 H6 a phone vetoes one of several alike and approves the rest', async ()
 })
 
 for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['320 pixels', { width: 320, height: 640 }]]) {
-  test(`H6 nothing is cut off at ${what}`, async () => {
+  test(`H6 nothing is cut off at ${what}, and axe finds nothing`, { timeout: 240_000 }, async () => {
     const page = await open(server, 'admin', { viewport })
     for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.question.id}`, 'chat', 'history', 'grants', 'policy', 'stats', 'audit', 'people', 'settings']) {
       await page.goto(`${server.page_url}/${path}`)
@@ -157,10 +157,23 @@ for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['3
       const [wide, has_bar] = await page.evaluate(() => [document.documentElement.scrollWidth - innerWidth, [...document.querySelectorAll('article footer button')].every((button) => button.getBoundingClientRect().right <= innerWidth + 1)])
       assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`)
       assert.ok(has_bar, `${path}: the bar fits`)
+      await check(page, `/${path} at ${what}`, in_one_theme)
     }
     await page.context().close()
   })
 }
+
+test('H6 whoever asks for more contrast gets it, on every page', { timeout: 240_000 }, async () => {
+  const page = await open(server, 'admin')
+  await page.emulateMedia({ contrast: 'more' })
+  for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.odd.id}`, 'chat', 'history', 'grants', 'policy', 'stats', 'audit', 'people', 'settings']) {
+    await page.goto(`${server.page_url}/${path}`)
+    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
+    await page.waitForTimeout(250)
+    await check(page, `/${path} with more contrast`, with_more_contrast)
+  }
+  await page.context().close()
+})
 
 test('U2 10,000 wait: the list is whole, and only what is seen exists in the page', { timeout: 300_000 }, async () => {
   const large = await new Server(['--pending-max', '20000']).start()

@@ -1,15 +1,12 @@
 // A session as a conversation: the whole loop in one window.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, pause, setStage } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
-let server, agent, ann, page
+let server, agent, ann, bob, page
 before(async () => {
-  server = await new Server().start()
-  agent = await server.agent('site-bot')
-  ann = await server.person('ann')
-  page = await open(server, 'ann')
+  ;({ server, agent, ann, bob, page } = await setStage('site-bot'))
 })
 afterEach(() => assertClean(page))
 after(async () => {
@@ -25,6 +22,7 @@ const talk = () => page.getByRole('region', { name: 'Conversation' })
 test('H6 H7 the whole loop in one window: asked, approved in place, run, reported', async () => {
   await page.goto(`${server.page_url}/chat`)
   await page.getByText('No conversation yet').waitFor()
+  await check(page, 'no conversation')
   const request = await agent.act('delete_pages', { pages: ['test', 'old-landing'] }, { session, context, user: 'ann' })
   await page.goto(`${server.page_url}/chat?session=${session}`)
   await talk().getByText('Clean up the site').waitFor()
@@ -70,6 +68,58 @@ test('D8 H6 a decision made elsewhere is told here', async () => {
   await ann.decide(request, 'defer', { guidance: 'Ask the editors first.' })
   await talk().getByText('Ask the editors first.').waitFor()
   assert.equal(await talk().getByLabel('Waits for a decision').count(), 0)
+})
+
+test('D8 D9 what somebody changes while it is reviewed is not what I confirm', async () => {
+  const request = await agent.act('pay', { amount: 24 }, { session, risk: 'high', requirement: { lines: [{ quorum: 2 }] } })
+  await talk().getByRole('button', { name: 'Review and decide' }).click()
+  const review = page.getByRole('dialog', { name: 'Review' })
+  await review.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.waitForTimeout(450)
+  await review.getByRole('button', { name: 'Approve' }).click()
+  await review.getByRole('button', { name: 'Approve now' }).waitFor()
+  await bob.decide(request, 'modify', { arguments: { amount: 9999 } })
+  await review.getByRole('alert').getByText('bob changed this while you were looking').waitFor()
+  assert.equal(await review.getByRole('button', { name: 'Approve now' }).count(), 0)
+  await page.keyboard.press('Escape')
+  // In the conversation too it says who changed what.
+  await talk().getByText('bob changed this while you were looking').waitFor()
+  await check(page, 'a card, changed')
+  await ann.decide(request, 'reject')
+})
+
+test('U2 D8 a press on a card in the moment of its change decides nothing', async () => {
+  const request = await agent.act('pay', { amount: 24 }, { session, requirement: { lines: [{ quorum: 2 }] } })
+  const card = talk().getByLabel('Waits for a decision')
+  await card.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.waitForTimeout(450)
+  await page.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      const card = document.querySelector('[aria-label="Waits for a decision"]')
+      if (!card?.innerText.includes('9999')) return
+      observer.disconnect()
+      card.querySelector('button.btn-yes').click()
+    })
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true })
+  })
+  await bob.decide(request, 'modify', { arguments: { amount: 9999 } })
+  await card.getByText('bob changed this while you were looking').waitFor()
+  await pause(300)
+  assert.deepEqual((await agent.read(request)).votes.map((vote) => vote.by), ['bob'])
+  await ann.decide(request, 'reject')
+})
+
+test('D9 what a card does not show whole is reviewed first', async () => {
+  const long = await agent.act('write', { text: `${'x'.repeat(1500)} rm -rf /` }, { session })
+  const card = talk().getByLabel('Waits for a decision')
+  await card.getByRole('button', { name: 'Review and decide' }).waitFor()
+  assert.equal(await card.getByRole('button', { name: 'Approve' }).count(), 0)
+  await ann.decide(long, 'reject')
+  // A call without a sentence of its own: its headline is cut, its arguments are not.
+  const wide = await agent.act('move', Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`place${i}`, `somewhere ${i}`])), { session })
+  await card.getByText('place29').waitFor()
+  await card.getByText('somewhere 29').waitFor()
+  await ann.decide(wide, 'reject')
 })
 
 for (const [name, options] of variants) {

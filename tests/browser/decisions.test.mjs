@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { check } from './looks.mjs'
 
 let server, agent, ann, page
 before(async () => {
@@ -122,10 +123,12 @@ test('D3 H6 an action is modified, its types kept, the difference shown', async 
   await appear(request)
   await page.keyboard.press('m')
   await page.getByLabel('amount').fill('not a number')
+  await check(page, 'a value that does not fit')
   assert.ok(await page.getByRole('button', { name: 'Approve with changes' }).isDisabled())
   await page.getByLabel('amount').fill('24')
   await page.getByLabel('notify').selectOption('false')
   await page.getByLabel('lines[0].count').fill('1')
+  await check(page, 'changed values')
   assert.equal(await page.locator('del').allInnerTexts().then((all) => all.join()), '240,2,true')
   assert.equal(await page.locator('ins').allInnerTexts().then((all) => all.join()), '24,1,false')
   await page.getByRole('button', { name: 'Approve with changes' }).click()
@@ -140,6 +143,7 @@ test('D3 H6 arguments can be changed as JSON, members added and removed', async 
   await page.keyboard.press('m')
   await page.getByRole('button', { name: 'Edit as JSON' }).click()
   await page.getByLabel('Arguments as JSON').fill('{"orderId": 5')
+  await check(page, 'JSON that is none')
   assert.ok(await page.getByRole('button', { name: 'Approve with changes' }).isDisabled())
   await page.getByLabel('Arguments as JSON').fill('{"orderId": "5", "reason": "broken"}')
   await page.getByRole('button', { name: 'Approve with changes' }).click()
@@ -173,6 +177,7 @@ test('Q2 D3 the steps of a plan are changed, moved, removed and added', async ()
   await page.getByLabel('Step 2', { exact: true }).fill('archive drafts')
   await page.getByRole('button', { name: 'Add a step' }).click()
   await page.getByLabel('Step 3', { exact: true }).fill('write a report')
+  await check(page, 'a plan, changed')
   await page.getByRole('button', { name: 'Approve with changes' }).click()
   const now = await settled(request)
   assert.equal(now.outcome, 'modified')
@@ -184,6 +189,7 @@ test('D3 H6 a final answer is changed, with the words that differ', async () => 
   await appear(request)
   await page.keyboard.press('m')
   await page.getByLabel('Change the answer').fill('Your order has been refunded in full.')
+  await check(page, 'an answer, changed')
   assert.match(await page.locator('ins').innerText(), /in full/)
   await page.getByRole('button', { name: 'Approve with changes' }).click()
   assert.equal((await settled(request)).release.response.text, 'Your order has been refunded in full.')
@@ -203,6 +209,7 @@ for (const [name, input, fill, answer] of questions) {
     await appear(request)
     await page.getByRole('button', { name: 'Answer', exact: true }).click()
     await page.getByText('An answer is needed.').waitFor()
+    await check(page, `a question, ${name}`)
     await fill()
     await page.getByRole('button', { name: 'Answer', exact: true }).click()
     const now = await settled(request)
@@ -217,6 +224,7 @@ test('Q3 wrong answers stay on the page and say why', async () => {
   await page.getByLabel('Your answer').fill('11')
   await page.keyboard.press('Enter')
   await page.getByText('Must be at most 10.').waitFor()
+  await check(page, 'an answer that does not fit')
   assert.equal((await agent.read(request)).state, 'pending')
   await page.getByLabel('Your answer').fill('10')
   await page.keyboard.press('Enter')

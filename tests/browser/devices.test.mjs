@@ -42,7 +42,8 @@ test('D9 a critical decision is confirmed with a passkey over exactly what is sh
   await page.goto(server.page_url)
   await show(page, request)
   await page.keyboard.press('a')
-  await page.getByText('Critical: confirm what you release').waitFor()
+  await page.getByRole('button', { name: 'Confirm with a passkey' }).waitFor()
+  await check(page, 'confirming with a passkey')
   await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
   await eventually('it is approved', async () => (await agent.read(request)).outcome === 'approved')
 })
@@ -55,6 +56,7 @@ test('D9 a person the device does not recognise confirms nothing', async () => {
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId: authenticator, isUserVerified: false })
   await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
   await page.getByText('The passkey was not used: it was cancelled, or took too long.').waitFor()
+  await check(page, 'a passkey that was not used')
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId: authenticator, isUserVerified: true })
   assert.equal((await agent.read(request)).state, 'pending')
 })
@@ -124,6 +126,18 @@ test('H8 a message of the server has buttons; Approve decides with its token alo
   service.stop()
   await page.context().close()
   page = await open(server, 'ann')
+})
+
+test('H8 where the server sends no messages the settings say so, and offer none', async () => {
+  const quiet = await new NamedServer(['--notify', 'log']).start()
+  const window = await open(quiet, 'admin')
+  await window.goto(`${quiet.page_url}/settings`)
+  await window.getByText('Notifications are switched off on this server.').waitFor()
+  assert.equal(await window.getByRole('button', { name: 'Tell me in this browser' }).count(), 0)
+  await check(window, 'no messages')
+  await assertClean(window)
+  await window.context().close()
+  await quiet.stop()
 })
 
 for (const [name, options] of variants) {

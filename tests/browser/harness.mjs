@@ -17,8 +17,8 @@ const require = createRequire(new URL('../../web/package.json', import.meta.url)
 export const { chromium, devices } = require('playwright-core')
 export const axe_source = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const binary = process.env.HOLDPOINT_BIN ?? join(root, 'build/holdpoint')
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+export const binary = process.env.HOLDPOINT_BIN ?? join(root, 'build/holdpoint')
 const where = process.env.HOLDPOINT_WEB_URL ?? ''
 
 export const freePort = () =>
@@ -189,12 +189,24 @@ export async function open(server, name, options = {}) {
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => globalThis.tellViolation(`${event.violatedDirective} ${event.blockedURI}`))
   })
-  if (name) {
-    await page.goto(await server.link(name))
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Live', { exact: true }).waitFor()
-  }
+  if (name) await signIn(page, await server.link(name))
   return page
+}
+
+/** Signs in by a one-time link, as a person does. */
+export async function signIn(page, link) {
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Live', { exact: true }).waitFor()
+}
+
+/** What most suites need: a server, an agent, two people who decide, and the window of the first. */
+export async function setStage(bot, flags = []) {
+  const server = await new Server(flags).start()
+  const agent = await server.agent(bot)
+  const ann = await server.person('ann')
+  const bob = await server.person('bob')
+  return { server, agent, ann, bob, page: await open(server, 'ann') }
 }
 
 /** Sets preferences as the settings page would. */
@@ -225,4 +237,14 @@ export const rowOf = (page, request) => page.locator(`[id="row-${request.id}"]`)
 export async function show(page, request) {
   await rowOf(page, request).click()
   await page.waitForTimeout(450)
+}
+
+/** Presses the button that decides several, as often as there is more to read, until it asks once more. */
+export async function pressToTheEnd(page, name) {
+  const asked = page.getByText('will run as shown. Press again.')
+  for (let i = 0; i < 20 && !(await asked.count()); ++i) {
+    await page.getByRole('button', { name }).click()
+    await page.waitForTimeout(60)
+  }
+  await asked.waitFor()
 }

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertClean, Client, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
-import { all, hidden, line, markup, odd, prose } from './hostile_strings.mjs'
+import { all, chunks, hidden, line, markup, names, notes, odd, people, prose, texts, turn } from './hostile_strings.mjs'
 import { unfold, wrongsOn } from './looks.mjs'
+import { compareArguments } from './pixels.mjs'
 
 let server, agent, ann, page
 const foreign = []
 before(async () => {
-  server = await new Server(['--pending-max', '100000']).start()
+  server = await new Server(['--pending-max', '100000', '--rate-per-key', '0', '--rate-per-address', '0']).start()
   agent = await server.agent('billing-bot')
   ann = await server.person('ann')
   page = await open(server, 'ann')
@@ -29,7 +30,6 @@ async function inspect(where, window = page) {
   await assertClean(window)
 }
 
-const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
 const named = (list) => Object.fromEntries(list.map((text, i) => [`v${i}`, text]))
 
 /** By the address, without loading the page again: the name of a row may itself be anything. */
@@ -63,23 +63,46 @@ test('H6 hostile strings as names of arguments, and deep inside', async () => {
   }
 })
 
-test('H6 hostile strings in every other field of every kind', async () => {
-  const picks = [...markup.filter((_, i) => i % 9 === 0), ...hidden.filter((_, i) => i % 15 === 0).map((one) => one.text), ...odd.filter((_, i) => i % 25 === 0)]
-  for (const text of picks) {
-    const shared = {
-      session: line(text), thread: line(text), task: line(text), user: line(text), metadata: { [line(text)]: text }, suggested: text,
-      risk: { level: 'high', factors: [prose(text)], consequences: [prose(text)] },
-      context: { user_prompt: text, task_description: text, conversation_summary: text, steps_completed: [text], current_reasoning: text, relevant_history: [{ [line(text)]: text }], other: text },
-    }
-    const where = JSON.stringify(text.slice(0, 60))
-    await look(await agent.propose({ ...shared, action: { tool: line(text), arguments: { x: text }, description: text, expected_outcome: text } }), `action ${where}`)
-    await look(await agent.propose({ ...shared, kind: 'plan', plan: { title: prose(text).slice(0, 1900), steps: [{ action: prose(text).slice(0, 1900), description: text, optional: true }] } }), `plan ${where}`)
-    await look(await agent.propose({ ...shared, kind: 'input', input: { question: prose(text), type: 'choice', options: [prose(text).slice(0, 900), 'other'], placeholder: prose(text).slice(0, 1900) } }), `input ${where}`)
-    await look(await agent.propose({ ...shared, kind: 'confirmation', confirmation: { message: prose(text), details: text, confirm_label: line(text), cancel_label: line(text) } }), `confirmation ${where}`)
-    await look(await agent.propose({ ...shared, kind: 'response', response: { text: prose(text), format: 'markdown' } }), `response ${where}`)
+/**
+ * The fields that all kinds have, filled for the `i`th request. Names are short, so it takes many requests until each field of
+ * one line has had every string; those of several lines have had them all long before, and stay empty from then on.
+ */
+function shared(i) {
+  const session = { session: turn(names, i), thread: turn(names, i + 1), task: turn(names, i + 2), user: turn(names, i + 3) }
+  if (i >= notes.length) return { ...session, metadata: { [turn(names, i + 4)]: 1 }, context: { relevant_history: [{ [turn(names, i)]: 1 }] } }
+  return {
+    ...session, metadata: { [turn(names, i + 4)]: turn(notes, i) }, suggested: turn(notes, i + 1),
+    risk: { level: 'high', factors: [turn(notes, i)], consequences: [turn(notes, i + 1)] },
+    context: { user_prompt: turn(notes, i), task_description: turn(notes, i + 1), conversation_summary: turn(notes, i + 2), steps_completed: [turn(notes, i + 3)], current_reasoning: turn(notes, i + 4), relevant_history: [{ [turn(names, i)]: turn(notes, i + 5) }], other: turn(notes, i + 6) },
   }
+}
+const twenty = chunks([...new Set(all.map((text) => prose(text).slice(0, 300)))], 20)
+const kinds = {
+  action: [names.length, (i) => ({ action: { tool: turn(names, i), arguments: { [turn(names, i)]: 1 }, ...(i < texts.length ? { description: turn(texts, i), expected_outcome: turn(texts, i + 1) } : {}) } })],
+  confirmation: [Math.ceil(names.length / 2), (i) => ({ kind: 'confirmation', confirmation: { message: texts[i] ?? 'q', details: texts[i] ?? 'd', confirm_label: turn(names, 2 * i), cancel_label: turn(names, 2 * i + 1) } })],
+  plan: [twenty.length, (i) => ({ kind: 'plan', plan: { title: turn(texts, i), steps: twenty[i].map((text) => ({ action: text, tool: line(text), description: text, optional: true })) } })],
+  input: [twenty.length, (i) => ({ kind: 'input', input: { question: turn(texts, i), type: i % 2 ? 'choice' : 'multi_choice', options: twenty[i] } })],
+  response: [texts.length, (i) => ({ kind: 'response', response: { text: turn(texts, i), format: i % 2 ? 'markdown' : 'text' } })],
+}
+for (const [kind, [count, proposalOf]] of Object.entries(kinds)) {
+  test(`H6 every hostile string in every other field: ${kind}`, { timeout: 300_000 }, async () => {
+    for (let i = 0; i < count; ++i) await look(await agent.propose({ ...shared(i), ...proposalOf(i) }), `${kind} ${i}`)
+  })
+}
+
+test('H6 every hostile string as the hint of a field', async () => {
+  for (const [i, text] of texts.entries()) await look(await agent.propose({ kind: 'input', input: { question: 'q', type: i % 2 ? 'text' : 'number', placeholder: text } }), `placeholder ${i}`)
+})
+
+test('H6 what was asked so far is text in the history and in the statistics', async () => {
   await page.goto(`${server.page_url}/history`)
   await page.getByRole('link', { name: /Rejected/ }).first().waitFor()
+  for (let i = 0; i < 8 && (await page.getByRole('button', { name: 'Older' }).count()); ++i) {
+    const before = await page.locator('#main li').count()
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.waitForFunction((old) => document.querySelectorAll('#main li').length > old, before)
+  }
+  assert.ok((await page.locator('#main li').count()) > 200)
   await inspect('history')
   await page.goto(`${server.page_url}/stats`)
   await page.getByRole('heading', { name: 'By tool' }).waitFor()
@@ -87,41 +110,34 @@ test('H6 hostile strings in every other field of every kind', async () => {
 })
 
 test('H6 hostile words of people, and of the agent afterwards, in the story of a request', async () => {
-  const picks = [...markup.filter((_, i) => i % 20 === 0), ...hidden.filter((_, i) => i % 30 === 0).map((one) => one.text), ...odd.filter((_, i) => i % 60 === 30)]
-  for (const text of picks) {
-    const where = JSON.stringify(text.slice(0, 60))
-    const words = prose(text).slice(0, 1900)
+  for (const [i, words] of texts.entries()) {
     const stories = [
       [await agent.act('tool', { x: 1 }), 'reject', { reason: words }],
       [await agent.act('tool', { x: 2 }), 'defer', { guidance: words }],
-      [await agent.act('tool', { x: 3 }), 'modify', { arguments: { x: text, [text || 'x']: text }, note: words }],
+      [await agent.act('tool', { x: 3 }), 'modify', { arguments: { x: words, [turn(names, i)]: words }, note: words }],
       [await agent.propose({ kind: 'input', input: { question: 'q', type: 'text' } }), 'answer', { answer: words }],
     ]
     for (const [request, decision, more] of stories) {
       await ann.decide(request, decision, more)
-      if (decision === 'modify') await agent.post(`/v1/requests/${request.id}/report`, { success: false, error: words, result: { [text || 'x']: [text] } })
+      if (decision === 'modify') await agent.post(`/v1/requests/${request.id}/report`, { success: false, error: words, result: { [turn(names, i)]: [words] } })
       await visit(request)
       await unfold(page)
-      await inspect(`${decision} ${where}`)
+      await inspect(`${decision} ${i}`)
     }
   }
 })
 
 test('H6 hostile names of people, agents and groups', async () => {
   const admin = await open(server, 'admin')
-  const names = [...markup.filter((_, i) => i % 10 === 0), ...hidden.map((one) => one.text), ...odd].map((text) => line(text).trim()).filter((name, i, all) => name && all.indexOf(name) === i)
-  const groups = []
-  let taken = 0
-  for (const name of names.filter((_, i) => i % 4 === 0)) {
-    // Some the server refuses (a colon, a slash, a line): those never reach a page.
-    const made = await server.admin.post('/v1/users', { name: `${name} ${taken}`, role: 'approver' }).catch((error) => assert.equal(error.status, 400))
-    if (!made) continue
-    ++taken
-    groups.push(name)
-    await server.admin.post('/v1/keys', { name: `${name} bot ${taken}`, role: 'agent' }).then(({ key }) => new Client(server.url, key).act('tool', { by: name }))
+  for (const [i, name] of people.entries()) {
+    await server.admin.post('/v1/users', { name: `${name} ${i}`, role: 'approver' })
+    const { key } = await server.admin.post('/v1/keys', { name: `${name} bot ${i}`, role: 'agent' })
+    await new Client(server.url, key).act('tool', { by: name })
   }
-  assert.ok(taken >= 50, `${taken} names were taken`)
-  await server.admin.post(`/v1/users/ann/groups`, { groups: groups.slice(0, 90) })
+  // What is refused as the name of a person is refused, and nothing breaks.
+  for (const name of ['a/b', 'a:b', 'a,b', 'a?b', 'a#b', 'a%b', 'a\\b', '.', '..', 'two\nlines', 'a\u0000b'])
+    await assert.rejects(server.admin.post('/v1/users', { name, role: 'approver' }), { status: 400 }, name)
+  await server.admin.post(`/v1/users/ann/groups`, { groups: people.slice(0, 90) })
   for (const [path, text] of [['people', 'New person'], ['', 'waiting'], ['history', 'Waiting'], ['stats', 'By agent'], ['settings', 'Sign out']]) {
     await admin.goto(`${server.page_url}/${path}`)
     await admin.getByText(text).first().waitFor()
@@ -148,6 +164,50 @@ test('H6 what is hidden becomes visible, each by its number', async () => {
   }
 })
 
+// What must be seen of a text in which characters hide: the plain ones as they are, the others by their number. Written here
+// once more, without the page's own code, from the numbers alone.
+const is_unseen = new Set([...hidden.map((one) => one.point), 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f])
+const isTag = (point) => point >= 0xe0020 && point <= 0xe007e
+function mustBeSeen(text) {
+  const parts = []
+  for (const character of text) {
+    const point = character.codePointAt(0)
+    const last = parts.at(-1)
+    if (!is_unseen.has(point) && !isTag(point)) typeof last === 'string' ? parts.splice(-1, 1, last + character) : parts.push(character)
+    else if (isTag(point)) last?.tags === undefined ? parts.push({ tags: String.fromCharCode(point - 0xe0000) }) : (last.tags += String.fromCharCode(point - 0xe0000))
+    else last?.point === point ? ++last.count : parts.push({ point, count: 1 })
+  }
+  return parts.map((part) => {
+    if (typeof part === 'string') return part
+    if (part.tags !== undefined) return { mark: `tags “${part.tags}”` }
+    return { mark: `U+${part.point.toString(16).toUpperCase().padStart(4, '0')}${part.count > 1 ? ` ×${part.count}` : ''}` }
+  })
+}
+
+test('H6 what is hidden is on the screen: pictures of the page against pictures of the expected text', async () => {
+  const tricks = [
+    ...hidden.map((one) => one.text),
+    ...odd.filter((text) => /[\u200b-\u200f\u202e\u2066-\u2069\u{e0020}-\u{e007e}]/u.test(text) && !/\p{Extended_Pictographic}/u.test(text) && text.length < 60),
+    'invoice\u202efdp.exe', 'safe\u2066/etc\u2069', '\u202eneddih', 'a\u200b\u200cb\u200d\u200dc', 'end\u200b',
+  ]
+  assert.ok(tricks.length > 200, `${tricks.length} tricks`)
+  await page.setViewportSize({ width: 1360, height: 1900 })
+  for (const part of chunks(tricks, 40)) {
+    const request = await agent.act('tool', named(part))
+    await visit(request)
+    await page.evaluate(() => document.fonts.ready)
+    // The page lists arguments in the order of their names.
+    const shown = Object.entries(request.action.arguments).map(([, text]) => text)
+    const { wrong, unmarked } = await compareArguments(page, shown.map(mustBeSeen), shown.map((text) => [text]))
+    for (const [i, text] of shown.entries()) {
+      assert.equal(wrong[i], 0, `${JSON.stringify(text)} looks like its expected text`)
+      assert.ok(unmarked[i] > 60, `${JSON.stringify(text)} looks different where nothing is marked (${unmarked[i]} pixels)`)
+    }
+    await ann.decide(request, 'reject')
+  }
+  await page.setViewportSize({ width: 1360, height: 860 })
+})
+
 test('H6 the order of what is shown is the order of what runs', async () => {
   const request = await agent.act('run', { file: `invoice\u202Efdp.exe`, path: `safe\u2066/etc\u2069` })
   await visit(request)
@@ -169,21 +229,57 @@ test('H6 the order of what is shown is the order of what runs', async () => {
   await ann.decide(request, 'reject')
 })
 
-test('H6 hostile rows in the list, while searching and in a group', async () => {
-  const made = []
-  for (const text of [...markup.slice(0, 20), ...hidden.slice(20, 40).map((one) => one.text), ...odd.slice(60, 90)]) made.push(await agent.act(line(text), { x: text }))
+/** Ends everything that waits, many at a time. */
+async function rejectAll() {
+  for (;;) {
+    const { requests } = await ann.get('/v1/requests?state=pending&limit=100')
+    if (requests.length === 0) return
+    await ann.post('/v1/decisions', { decisions: requests.map(({ id }) => ({ id, decision: 'reject' })) })
+  }
+}
+const proposeAll = async (requests) => {
+  for (const part of chunks(requests, 100)) await agent.post('/v1/batches', { requests: part })
+}
+
+test('H6 every hostile string in the rows of the list, and while searching', async () => {
+  await rejectAll()
+  await proposeAll(all.map((text) => ({ timeout_s: 900, user: line(text), action: { tool: line(text), arguments: { x: text } } })))
   await page.goto(server.page_url)
-  await rowOf(page, made[0]).waitFor({ state: 'attached' })
-  await inspect('list')
+  await page.getByText(`${all.length} waiting`).waitFor()
+  const seen = new Set()
+  for (let at = 0; seen.size < all.length && at < 200; ++at) {
+    for (const id of await page.locator('[role=option]').evaluateAll((rows) => rows.map((row) => row.id))) seen.add(id)
+    await inspect(`list, screen ${at}`)
+    await page.evaluate(() => {
+      const list = document.getElementById('requests')
+      list.scrollTop += list.clientHeight
+    })
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
+  }
+  assert.equal(seen.size, all.length, 'every row was on the screen')
   await page.getByRole('searchbox').fill('script')
   await inspect('search')
-  for (const request of made) await ann.decide(request, 'reject')
+  await rejectAll()
+})
+
+test('H6 every hostile string in the tables of requests that are alike', async () => {
   await prefer(page, { grouping: true })
-  for (const text of markup.slice(20, 40)) await agent.act('same', { x: text, y: `\u202e${text}` })
+  for (const [i, part] of chunks(all, 20).entries()) {
+    await proposeAll(part.map((text) => ({ timeout_s: 900, user: line(text), action: { tool: turn(names, i), arguments: { x: text, y: `\u202e${text}`, same: line(part[0]) } } })))
+  }
   await page.goto(server.page_url)
-  await page.locator('[id^="row-group"]').click()
-  await page.getByRole('table').waitFor()
-  await inspect('group')
+  const groups = page.locator('[id^="row-group"]')
+  await groups.first().waitFor()
+  await page.locator('#requests').focus()
+  await page.keyboard.press('Home')
+  let count = 0
+  for (; count < chunks(all, 20).length; ++count) {
+    await page.getByRole('table').waitFor()
+    await unfold(page)
+    await inspect(`group ${count}`)
+    await page.keyboard.press('ArrowDown')
+  }
+  await rejectAll()
   await prefer(page, { grouping: false })
 })
 

@@ -2,24 +2,24 @@
 // and what people and their devices are called.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
-import { hidden, line, markup, odd, prose } from './hostile_strings.mjs'
-import { phone, wrongsOn } from './looks.mjs'
+import { assertClean, closeBrowser, open, Server } from './harness.mjs'
+import { all, chunks, hidden, line, markup, names, notes, pack, people, texts, turn } from './hostile_strings.mjs'
+import { phone, unfold, wrongsOn } from './looks.mjs'
 import { Browser } from './push_service.mjs'
 import { policy } from './shop.mjs'
 
-const picks = [...markup.filter((_, i) => i % 40 === 1), ...hidden.filter((_, i) => i % 40 === 25).map((one) => one.text), ...odd.filter((_, i) => i % 75 === 7), 'x'.repeat(5000)]
-// Several strings to a page: what one of them breaks is found all the same.
-const stories = Array.from({ length: Math.ceil(picks.length / 7) }, (_, i) => picks.slice(i * 7, i * 7 + 7))
-const session_of = (story) => `s ${line(story[0])}`
+// Many strings to a page: what one of them breaks is found all the same.
+const sessions = ['first', 'second', 'third']
 
 let server, agent, ann, page
 before(async () => {
-  server = await new Server(['--pending-max', '100000']).start()
+  server = await new Server(['--pending-max', '100000', '--rate-per-key', '0', '--rate-per-address', '0']).start()
   await server.admin.call('PUT', '/v1/policy', { text: policy })
   agent = await server.agent('billing-bot')
   ann = await server.person('ann', { groups: ['finance'] })
-  for (const story of stories) for (const text of story) await say(text, session_of(story))
+  for (const [i, text] of texts.entries()) await say(text, i)
+  // The latest, so that a list of the latest hundred has them all.
+  for (const name of names) await agent.act('deploy', { to: name }, { session: name, user: name, thread: name, task: name })
   page = await open(server, 'admin')
 })
 after(async () => {
@@ -28,23 +28,22 @@ after(async () => {
 })
 
 /** The agent and the people say `text` wherever they can. */
-async function say(text, session) {
-  const words = prose(text).slice(0, 1900)
-  const shared = { session, user: line(text), context: { user_prompt: text, current_reasoning: text, task_description: text, conversation_summary: text } }
-  const act = (amount, more = {}) => agent.act('refund', { order: text, amount, currency: text }, { ...shared, ...more })
-  await ann.decide(await act(5), 'reject', { reason: words })
-  await ann.decide(await act(6), 'defer', { guidance: words })
+async function say(text, i) {
+  const shared = { session: turn(sessions, i), user: turn(names, i) }
+  const act = (amount, args = {}, more = {}) => agent.act('refund', { order: '1', amount, currency: 'EUR', ...args }, { ...shared, ...more })
+  await ann.decide(await act(5, { order: text }, { context: { user_prompt: text, current_reasoning: text } }), 'reject', { reason: text })
+  await ann.decide(await act(6), 'defer', { guidance: text })
   const changed = await act(7)
-  await ann.decide(changed, 'modify', { arguments: { order: text, amount: 1, currency: text }, note: words })
-  await agent.post(`/v1/requests/${changed.id}/report`, { success: false, error: words, result: { [text || 'x']: [text] } })
-  const asked = await agent.propose({ ...shared, kind: 'input', input: { question: words, type: 'text' } })
-  await ann.decide(asked, 'answer', { answer: words })
-  await ann.decide(await act(4), 'approve', { grant: { for_s: 600, uses: 1 } })
-  await act(3)
-  await agent.propose({ ...shared, kind: 'plan', plan: { title: words, steps: [{ action: words, description: text, optional: true }] } })
-  await agent.propose({ ...shared, kind: 'input', input: { question: words, type: 'choice', options: [prose(text).slice(0, 900), 'other'] } })
-  await agent.propose({ ...shared, kind: 'confirmation', confirmation: { message: words, details: text, confirm_label: line(text), cancel_label: line(text) } })
-  await agent.propose({ ...shared, kind: 'response', response: { text: words } })
+  await ann.decide(changed, 'modify', { arguments: { order: text, amount: 1, currency: 'EUR' }, note: text })
+  await agent.post(`/v1/requests/${changed.id}/report`, { success: false, error: text, result: { [turn(names, i)]: [text] } })
+  const asked = await agent.propose({ ...shared, kind: 'input', input: { question: text, type: 'text' } })
+  await ann.decide(asked, 'answer', { answer: text })
+  await ann.decide(await act(4, { currency: text }), 'approve', { grant: { for_s: 600, uses: 1 } })
+  await act(3, { order: text })
+  await agent.propose({ ...shared, kind: 'plan', plan: { title: text, steps: [{ action: text, description: text, optional: true }] } })
+  await agent.propose({ ...shared, kind: 'input', input: { question: 'q', type: 'choice', options: [turn(notes, i), turn(notes, i + texts.length), 'other'] } })
+  await agent.propose({ ...shared, kind: 'confirmation', confirmation: { message: text, details: text, confirm_label: turn(names, i), cancel_label: turn(names, i + 1) } })
+  await agent.propose({ ...shared, kind: 'response', response: { text } })
 }
 
 async function inspect(where, window = page) {
@@ -59,26 +58,53 @@ async function visit(path, ready, window = page) {
 for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
   test(`H6 hostile conversations stay text, ${name}`, { timeout: 180_000 }, async () => {
     const window = await open(server, 'ann', options)
-    for (const story of stories) {
-      await window.goto(`${server.page_url}/chat?${new URLSearchParams({ session: session_of(story) })}`)
+    // A phone shows the same in another width: a third of it tells.
+    for (const session of sessions.slice(0, options === phone ? 1 : 3)) {
+      await window.goto(`${server.page_url}/chat?session=${session}`)
       await window.getByText(/decisions needed/).waitFor()
-      await inspect(`conversation ${session_of(story)}`, window)
+      await unfold(window)
+      await inspect(`conversation ${session}`, window)
     }
-    await window.getByRole('button', { name: 'More…' }).first().click()
+    await window.getByRole('button', { name: /More…|Review and decide/ }).first().click()
     await window.getByRole('dialog', { name: 'Review' }).waitFor()
     await inspect('review', window)
     await window.context().close()
   })
 
+  test(`H6 every hostile string as the name of a session, ${name}`, { timeout: 180_000 }, async () => {
+    const window = await open(server, 'ann', options)
+    await window.goto(`${server.page_url}/chat?${new URLSearchParams({ session: names[0] })}`)
+    await window.getByText('1 decision needed').waitFor()
+    await inspect('all sessions', window)
+    // A phone has them all in one field; beside the desk's list the head shows one at a time.
+    for (const session of name === 'on a phone' ? names.slice(0, 3) : names) {
+      await window.evaluate((path) => {
+        history.pushState(null, '', path)
+        dispatchEvent(new PopStateEvent('popstate'))
+      }, `/chat?${new URLSearchParams({ session })}`)
+      await window.getByText('1 decision needed').waitFor()
+      await inspect(`session ${JSON.stringify(session)}`, window)
+    }
+    await window.context().close()
+  })
+
   test(`H6 the record, grants, policy and statistics stay text, ${name}`, { timeout: 180_000 }, async () => {
     const window = await open(server, 'admin', options)
-    await visit('/audit', /events, all there are|events/, window)
+    await visit('/audit', /events/, window)
+    for (let i = 0; i < 30 && (await window.getByRole('button', { name: /^(?:Show more|Older)$/ }).count()); ++i) {
+      await inspect(`audit, ${i}`, window)
+      await window.getByRole('button', { name: /^(?:Show more|Older)$/ }).click()
+      await window.waitForFunction(() => !document.querySelector('main button:disabled'))
+    }
     await inspect('audit', window)
-    await visit(`/audit?${new URLSearchParams({ session: session_of(stories[0]), agent: line(picks[3]), tool: line(picks[8]) })}`, 'Nothing that happened fits', window)
+    await visit(`/audit?${new URLSearchParams({ session: names[3], agent: line(all[30]), tool: line(all[80]) })}`, 'Nothing that happened fits', window)
     await inspect('audit, narrowed', window)
     await visit('/grants', 'given by ann', window)
-    for (const row of (await window.getByRole('button', { name: /^refund/ }).all()).slice(0, 6)) await row.click()
     await inspect('grants', window)
+    for (const row of (await window.getByRole('button', { name: /^refund/ }).all()).slice(0, 6)) {
+      await row.click()
+      await inspect('a grant, opened', window)
+    }
     for (const [path, ready] of [['/stats', 'By tool'], ['/history', 'billing-bot'], ['/policy?tab=versions', 'in force'], ['/policy?tab=suggest', 'Suggest']]) {
       await visit(path, ready, window)
       await inspect(path, window)
@@ -93,8 +119,10 @@ for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
 }
 
 test('H6 a call is explained, and let pass for a while, with hostile values', async () => {
-  for (const text of picks.filter((_, i) => i % 3 === 0)) {
-    const request = await agent.act('refund', { order: text, amount: 24, currency: `${text}!` }, { session: session_of(stories[0]) })
+  for (const [i, text] of texts.entries()) {
+    // Two of them at a time.
+    if (i % 2) continue
+    const request = await agent.act('refund', { order: text, amount: 24, currency: `${turn(texts, i + 1)}!` }, { session: sessions[0] })
     await visit(`/r/${request.id}`, 'Exactly what will run')
     await page.getByText('Why this waits, and who decides').click()
     await page.getByText('How it was judged').waitFor()
@@ -114,12 +142,17 @@ test('H6 a call is explained, and let pass for a while, with hostile values', as
 })
 
 test('H6 a policy whose own words are hostile stays text', async () => {
-  const with_rules = (texts) => policy.replace('rules:\n', `rules:\n${texts.map((text, i) => `  - {id: r${i}, tools: [refund], when: args.amount > ${600 + i}, then: require, gate: refunds, because: ${JSON.stringify(prose(text).slice(0, 150))}}  # ${line(text)}\n`).join('')}`)
-  const put = (texts) => server.admin.call('PUT', '/v1/policy', { text: with_rules(texts) })
-  const taken = []
+  const with_rules = (some) => policy.replace('rules:\n', `rules:\n${some.map((text, i) => `  - {id: r${i}, tools: [refund], when: args.amount > ${600 + i}, then: require, gate: refunds, because: ${JSON.stringify(text)}}  # ${line(text)}\n`).join('')}`)
+  const put = (some) => server.admin.call('PUT', '/v1/policy', { text: with_rules(some) })
   // Some the server refuses; those never reach a page.
-  for (const text of picks) await put([text]).then(() => taken.push(text), (error) => assert.ok([400, 422].includes(error.status), error.message))
-  assert.ok(taken.length >= 5, `${taken.length} texts were taken`)
+  const takes = (some) => put(some).then(() => true, (error) => (assert.ok([400, 422].includes(error.status), error.message), false))
+  const taken = []
+  for (const part of chunks(all.map(line), 8)) {
+    const whole = pack(part, 150, ' ')
+    if (await takes(whole)) taken.push(...whole)
+    else for (const text of part) if (await takes([text])) taken.push(text)
+  }
+  assert.ok(taken.length >= 80, `${taken.length} texts were taken`)
   await put(taken)
   await visit('/policy', 'What it extends')
   await inspect('policy')
@@ -131,29 +164,39 @@ test('H6 a policy whose own words are hostile stays text', async () => {
   await server.admin.call('PUT', '/v1/policy', { text: policy })
 })
 
-test('H6 hostile names of whoever looks, holds and signs in, and of their devices', async () => {
+test('H6 hostile names of devices', async () => {
   const { subscription } = new Browser()
   const signed_in = await server.signedIn('ann')
-  for (const text of picks) await signed_in.post('/v1/push/subscriptions', { name: line(text), subscription: subscription(`https://push.example.org/${picks.indexOf(text)}`) }).catch((error) => assert.ok([400, 422].includes(error.status), error.message))
-  const names = picks.map((text) => line(text).trim()).filter((name, i) => name.length > 1 && i % 3 === 0)
   const window = await open(server, 'ann')
-  await visit('/settings', 'through push.example.org', window)
-  await inspect('devices', window)
-  let taken = 0
-  for (const [i, name] of names.entries()) {
-    const person = await server.person(`${name} ${i}`).catch((error) => assert.equal(error.status, 400))
-    if (!person) continue
-    ++taken
-    const request = await agent.act('deploy', { i }, { timeout_s: 600 })
-    await person.post(`/v1/requests/${request.id}/presence`, { looking: true })
-    await visit(`/r/${request.id}`, 'is looking at this too', window)
-    await inspect(`looking ${JSON.stringify(name)}`, window)
-    await person.decide(request, 'approve', { undo_s: 30 })
-    await visit(`/r/${request.id}`, 'It takes effect in', window)
-    await inspect(`holding ${JSON.stringify(name)}`, window)
-    await eventually('it is taken back', () => person.post(`/v1/requests/${request.id}/undo`).then(() => true))
+  await visit('/settings', 'Sign out', window)
+  for (const [at, some] of chunks(pack(all.map(line), 95, ' '), 20).entries()) {
+    // The same devices each time, under other names.
+    for (const [i, name] of some.entries()) await signed_in.post('/v1/push/subscriptions', { name, subscription: subscription(`https://push.example.org/${i}`) })
+    await visit('/settings', 'through push.example.org', window)
+    await inspect(`devices ${at}`, window)
+  }
+  await window.context().close()
+})
+
+test('H6 hostile names of whoever looks and holds', { timeout: 180_000 }, async () => {
+  const window = await open(server, 'ann')
+  await visit('/', 'waiting', window)
+  for (const [at, some] of chunks(people, 3).entries()) {
+    const some_people = []
+    for (const [i, name] of some.entries()) some_people.push(await server.person(`${name} ${at}${i}`))
+    const request = await agent.act('deploy', { at }, { timeout_s: 600, requirement: { lines: [{ quorum: 5 }] } })
+    for (const person of some_people) {
+      await person.post(`/v1/requests/${request.id}/presence`, { looking: true })
+      await person.decide(request, 'approve', { undo_s: 30 })
+    }
+    await window.evaluate((path) => {
+      history.pushState(null, '', path)
+      dispatchEvent(new PopStateEvent('popstate'))
+    }, `/r/${request.id}`)
+    await window.getByText('looking at this too').waitFor()
+    await window.getByText('It takes effect in').nth(some.length - 1).waitFor()
+    await inspect(`looking and holding ${at}`, window)
     await ann.decide(request, 'reject')
   }
-  assert.ok(taken >= 2, `${taken} names were taken`)
   await window.context().close()
 })

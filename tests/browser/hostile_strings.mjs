@@ -59,3 +59,39 @@ export const all = [...markup, ...hidden.map((one) => one.text), ...odd]
 export const line = (text) => [...text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')].slice(0, 45).join('') || 'x'
 /** As text that may not be empty. */
 export const prose = (text) => text || 'x'
+
+const cut = (text, bytes_max) => {
+  let [out, bytes] = ['', 0]
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > bytes_max) break
+    out += character
+  }
+  return out
+}
+
+/** All of `strings`, as few texts of at most so many bytes: one page load then looks at many of them. */
+export function pack(strings, bytes_max, between) {
+  const packs = []
+  let now = ''
+  for (const text of strings.map((one) => cut(one, bytes_max))) {
+    const next = now ? now + between + text : text
+    if (Buffer.byteLength(next) <= bytes_max) {
+      now = next
+      continue
+    }
+    packs.push(now)
+    now = text
+  }
+  return [...packs, now]
+}
+
+/** Every string, packed for fields of one line, of a sentence, and of a few paragraphs. */
+export const names = pack(all.map(line), 195, ' ')
+export const notes = pack(all.map(prose), 950, '\n')
+export const texts = pack(all.map(prose), 1950, '\n')
+/** The one whose turn it is. */
+export const turn = (list, i) => list[i % list.length]
+export const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
+/** Every string as far as a person or an agent may be called so; what the server refuses in a name never reaches a page. */
+export const people = pack([...new Set(all.map((text) => line(text).replace(/[:/\\?#%,]/g, '').trim()))].filter((name) => name && !/^\.*$/.test(name)), 85, ' ').map((name) => name.trim())

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, rowOf, Server, show, useWholeBrowser } from './harness.mjs'
+import { check } from './looks.mjs'
 import { deliver, shownMessages } from './push_service.mjs'
 
 useWholeBrowser()
@@ -62,6 +63,7 @@ test('H6 without a connection the page still opens, decides nothing, and comes b
   await page.context().setOffline(true)
   await page.reload()
   await page.getByText('The server does not answer').waitFor()
+  await check(page, 'opened without a server')
   assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0)
   await server.run()
   await page.context().setOffline(false)

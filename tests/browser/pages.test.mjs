@@ -23,7 +23,7 @@ const go = (path, window = page) => window.goto(server.page_url + path)
 
 test('H6 the policy page shows the text, its parts and what it extends', async () => {
   await go('/policy')
-  await page.getByText('3 rules, 4 gates, 1 test').waitFor()
+  await page.getByText('3 rules, 6 gates, 1 test').waitFor()
   const outline = page.getByRole('navigation', { name: 'Parts of the policy' })
   await outline.getByRole('button', { name: 'stolen deny' }).click()
   const line = policy.split('\n').findIndex((text) => text.includes('id: stolen')) + 1
@@ -47,6 +47,7 @@ test('P6 a call is explained with the rules that took part and those that nearly
   await page.getByLabel('The call').fill('{"tool": "refund", "arguments": {}}')
   await page.getByRole('button', { name: 'Explain', exact: true }).click()
   await page.getByRole('alert').getByText(/arguments/).waitFor()
+  await check(page, 'a call that is none')
 })
 
 test('H6 a candidate is tried against the past, the dangerous cases first, and put in force once they were looked at', async () => {
@@ -74,6 +75,7 @@ test('H6 a candidate that is no policy is refused with line and reason', async (
   await page.getByLabel('A policy to try').fill('holdpoint: 1\npolicy: x\nruls: []\n')
   await page.getByRole('button', { name: 'Try it against the past' }).click()
   await page.getByRole('alert').getByText(/ruls/).waitFor()
+  await check(page, 'a policy that is none')
   await page.getByRole('button', { name: 'Start over' }).click()
 })
 

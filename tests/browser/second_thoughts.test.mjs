@@ -1,17 +1,12 @@
 // Taking a decision back while the server holds it, seeing who else looks, and putting off on every device.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show, startEmpty } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, prefer, rowOf, setStage, show, startEmpty } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
-const server = await new Server().start()
-
-let agent, ann, bob, page
+let server, agent, ann, bob, page
 before(async () => {
-  agent = await server.agent('deploy-bot')
-  ann = await server.person('ann')
-  bob = await server.person('bob')
-  page = await open(server, 'ann')
+  ;({ server, agent, ann, bob, page } = await setStage('deploy-bot'))
 })
 beforeEach(() => startEmpty(server, page, bob))
 afterEach(() => assertClean(page))

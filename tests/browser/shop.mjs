@@ -22,9 +22,11 @@ approvers:
 
 gates:
   refunds: {type: specific_tools, tools: [refund], because: "refunds are looked at by a person"}
+  plans: {type: plan_approval}
+  answers: {type: final_response}
 
 rules:
-  - {id: large, tools: [refund], when: args.amount > 500, then: require, gate: refunds, because: finance looks at large sums}
+  - {id: large, tools: [refund], when: args.amount > 500, then: require, gate: refunds, approvers: [{group: finance}], because: finance looks at large sums}
   - {id: stolen, tools: [refund], when: "args.currency == 'XXX'", then: deny, because: there is no such currency}
 
 grants:
@@ -46,6 +48,20 @@ export function policyFile(text = policy) {
   const file = join(mkdtempSync(join(tmpdir(), 'holdpoint-policy-')), 'policy.yaml')
   writeFileSync(file, text)
   return file
+}
+
+/** One conversation about a customer: a draft that is corrected, a refund that is refused and asked for again. */
+export async function fillTalk(agent, person) {
+  const session = 'ticket-8830'
+  const ask = (tool, args, reasoning, more = {}) => agent.act(tool, args, { session, user: 'M. Okafor', context: { user_prompt: 'The lamp arrived broken, and I need one by Friday. What can you do?', current_reasoning: reasoning }, ...more })
+  const found = await ask('find_order', { order: '1234' }, 'I look the order up first.')
+  await agent.post(`/v1/requests/${found.id}/report`, { success: true, result: { order: '1234', paid: 48, ordered: '12 days ago' } })
+  await person.decide(await ask('refund', { order: '1234', amount: 480, currency: 'EUR' }, 'The photos show the damage; our terms allow a full refund.'), 'reject', { reason: 'She paid 48, not 480. Look at the order again.' })
+  const right = await ask('refund', { order: '1234', amount: 48, currency: 'EUR' }, 'You are right, I read a zero too many. This is what she paid.')
+  await person.decide(right, 'approve')
+  await agent.post(`/v1/requests/${right.id}/report`, { success: true, result: { refund: 'r-1234', arrives: 'in two days' } })
+  await agent.act('send_replacement', { order: '1234', service: 'express', cost: 12.9 }, { session, user: 'M. Okafor', risk: 'medium', context: { user_prompt: 'The lamp arrived broken, and I need one by Friday. What can you do?', current_reasoning: 'The money is on its way. With express a new lamp is there on Thursday.' } })
+  return session
 }
 
 /** People, two agents, and a morning of refunds: most approved, one rejected, one changed. */

@@ -9,11 +9,13 @@ from harness import Server, eventually
 HELD = """holdpoint: 1
 policy: pages
 defaults: {decision: require}
+tools: {read_page: {risk: low}, publish: {risk: low}}
 rules:
-  - {id: reading, tools: [read_page], then: allow}
+  - {id: reading, tools: [read_page], then: allow, auto_risk: medium}
 """
-OPEN = HELD + "  - {id: publishing, tools: [publish], then: allow}\n"
-# The sixth line says what no policy can do.
+OPEN = HELD + "  - {id: publishing, tools: [publish], then: allow, auto_risk: medium}\n"
+PAGE = {"page": "home"}
+# The seventh line says what no policy can do.
 BROKEN = HELD + "  - {id: publishing, tools: [publish], then: perhaps}\n"
 
 
@@ -39,11 +41,11 @@ class PolicyFileTest(unittest.TestCase):
     def test_SIGHUP_puts_a_changed_file_in_force(self):
         server = self.server(HELD).start()
         agent, before = server.actor("agent", "bot"), server.admin.get("/v1/policy")["version"]
-        waiting = agent.propose(tool="publish")
+        waiting = agent.propose("publish", PAGE)
         self.assertEqual(waiting["state"], "pending")
         self.hang_up(server, OPEN, "is in force")
         self.assertNotEqual(server.admin.get("/v1/policy")["version"], before)
-        passed = agent.propose(tool="publish")
+        passed = agent.propose("publish", PAGE)
         self.assertEqual((passed["outcome"], passed["verdict"]["rule"]), ("allowed", "publishing"))
         self.assertEqual(agent.read(waiting)["state"], "pending", "what waits was judged by the policy of its time")
 
@@ -52,15 +54,15 @@ class PolicyFileTest(unittest.TestCase):
         agent, before = server.actor("agent", "bot"), server.admin.get("/v1/policy")["version"]
         said = self.hang_up(server, BROKEN, "the old policy stays in force")
         self.assertIn(str(self.path), said)
-        self.assertRegex(said, r"line 6, column \d+")
+        self.assertRegex(said, r"line 7, column \d+")
         self.assertIn("perhaps", said)
         self.assertEqual(server.admin.get("/v1/policy")["version"], before)
-        self.assertEqual(agent.propose(tool="publish")["state"], "pending")
-        self.assertEqual(agent.propose(tool="read_page")["outcome"], "allowed")
+        self.assertEqual(agent.propose("publish", PAGE)["state"], "pending")
+        self.assertEqual(agent.propose("read_page", PAGE)["outcome"], "allowed")
         self.assertIn("holdpoint_policy_reload_failed 1", server.client().get("/metrics").body.decode())
         # Mended, it is taken.
         self.hang_up(server, OPEN, "is in force")
-        self.assertEqual(agent.propose(tool="publish")["outcome"], "allowed")
+        self.assertEqual(agent.propose("publish", PAGE)["outcome"], "allowed")
         self.assertIn("holdpoint_policy_reload_failed 0", server.client().get("/metrics").body.decode())
 
     def test_X6_a_file_that_is_gone_on_SIGHUP_changes_nothing(self):
@@ -69,13 +71,13 @@ class PolicyFileTest(unittest.TestCase):
         server.process.send_signal(signal.SIGHUP)
         eventually(lambda: "the old policy stays in force" in server.log(1000), "the log says so")
         agent = server.actor("agent", "bot")
-        self.assertEqual(agent.propose(tool="publish")["state"], "pending")
-        self.assertEqual(agent.propose(tool="read_page")["outcome"], "allowed")
+        self.assertEqual(agent.propose("publish", PAGE)["state"], "pending")
+        self.assertEqual(agent.propose("read_page", PAGE)["outcome"], "allowed")
 
     def test_X6_a_server_does_not_start_with_a_broken_file_and_says_where_it_is_broken(self):
         server = self.server(BROKEN).spawn()
         self.assertNotEqual(server.process.wait(20), 0)
-        self.assertRegex(server.log(), r"line 6, column \d+")
+        self.assertRegex(server.log(), r"line 7, column \d+")
         self.assertIn(str(self.path), server.log())
         self.assertFalse(server.is_ready())
 

@@ -119,7 +119,15 @@ export const client = {
   addPasskey: (name: string, credential: unknown) => post<Passkey>('/v1/passkeys', { name, credential }),
   renamePasskey: (id: string, name: string) => send<Passkey>(`/v1/passkeys/${encodeURIComponent(id)}`, { method: 'PUT', body: { name } }),
   removePasskey: (id: string) => send<Record<string, never>>(`/v1/passkeys/${encodeURIComponent(id)}`, { method: 'DELETE' }),
-  pushKey: () => send<PushKey>('/v1/push/key').then((answer) => answer.key),
+  /** Null where the server sends no messages. */
+  pushKey: (): Promise<string | null> =>
+    send<Partial<PushKey>>('/v1/push/key').then(
+      (answer) => answer.key ?? null,
+      (error: unknown) => {
+        if (error instanceof ServerError && error.status === 422) return null
+        throw error
+      },
+    ),
   pushSubscriptions: () => send<PushSubscriptionList>('/v1/push/subscriptions').then((answer) => answer.subscriptions),
   addPushSubscription: (name: string, subscription: unknown) => post<PushSubscription>('/v1/push/subscriptions', { name, subscription }),
   removePushSubscription: (id: string) => send<Record<string, never>>(`/v1/push/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' }),

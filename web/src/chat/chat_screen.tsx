@@ -1,17 +1,21 @@
 // One session as a conversation, live: what the user wanted, what the agent does, and the decision in place.
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { useLocation } from 'wouter'
 import { client } from '../client'
 import { checkAnswer, draftFor } from '../model/answer'
 import { whyNotDecide } from '../model/authority'
 import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../model/conversation'
+import { isShownWhole } from '../model/fold'
 import { Guard } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
 import { AnswerForm } from '../request/answer_form'
+import { useChanged } from '../request/changed'
 import { PlanView } from '../request/plan_view'
 import { RequestPane } from '../request/request_pane'
 import { AnswerView } from '../request/subject'
+import { Standing } from '../request/summary'
+import { useAddressQuery } from '../state/address'
 import { decide } from '../state/decide'
 import { hear, useInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
@@ -21,7 +25,7 @@ import { CloseIcon, RiskBars } from '../ui/icons'
 import { JsonView } from '../ui/json_view'
 import { Ago, Avatar, Countdown, OutcomeTag, Problem, RiskLine, riskColor, Spinner } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
-import type { Request } from '../wire'
+import type { Json, Request } from '../wire'
 
 const session_max = 500
 
@@ -87,13 +91,10 @@ function Question({ request }: { request: Request }) {
 }
 
 /** What waits here, and the decision on it. What is risky is opened and read first. */
-function Decide({ request, onReview }: { request: Request; onReview: () => void }) {
+function Decide({ request, guard, onReview }: { request: Request; guard: Guard; onReview: () => void }) {
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
-  const guard = useRef<Guard>(null)
-  guard.current ??= new Guard()
-  useEffect(() => guard.current!.moved(performance.now()), [request.digest])
   const why_not = whyNotDecide(request, me)
   if (deciding)
     return (
@@ -103,8 +104,9 @@ function Decide({ request, onReview }: { request: Request; onReview: () => void 
     )
   if (why_not || is_offline) return <p className="m-0 mt-3 text-[0.875rem] text-soft">{is_offline ? 'No connection: deciding waits until it is back.' : `You cannot decide this: ${visibleText(why_not!)}.`}</p>
   if (request.kind === 'input') return <Question request={request} />
-  const is_quick = (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
-  const send = (decision: 'approve' | 'reject') => guard.current!.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
+  const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
+  const is_quick = isShownWhole(whole) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
+  const send = (decision: 'approve' | 'reject') => guard.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {is_quick && (
@@ -126,20 +128,28 @@ function Decide({ request, onReview }: { request: Request; onReview: () => void 
 
 function Ask({ request, onReview }: { request: Request; onReview: () => void }) {
   const is_waiting = request.state === 'pending'
-  const text = request.kind === 'response' ? request.response!.text : titleOf(request)
+  const [guard] = useState(() => new Guard())
+  const is_changed = useChanged(request, guard)
+  const is_call = is_waiting && isPlainCall(request)
+  const text = is_call ? request.action!.tool : request.kind === 'response' ? request.response!.text : titleOf(request)
   return (
     <li className={`ml-7.5 rounded-xl border px-4 py-3 ${is_waiting ? 'border-accent bg-sheet shadow-md' : 'border-line'}`} aria-label={is_waiting ? 'Waits for a decision' : undefined}>
       <div className="mb-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem]">
-        {is_waiting ? <RiskLine request={request} /> : <span className={riskColor[request.risk.level]}><RiskBars level={request.risk.level} size={13} /></span>}
+        {is_waiting ? <RiskLine request={request} is_brief /> : <span className={riskColor[request.risk.level]}><RiskBars level={request.risk.level} size={13} /></span>}
         <span className="text-faint">{request.kind === 'action' ? 'wants to run' : kindWord[request.kind]}</span>
         <span className="ml-auto">{is_waiting ? <Countdown request={request} /> : request.outcome && <OutcomeTag outcome={request.outcome} />}</span>
       </div>
       <p className={`foreign m-0 ${is_waiting ? 'font-medium' : ''} ${isPlainCall(request) ? 'font-mono text-[0.9375rem]' : ''}`}>
         <LongText text={text} />
       </p>
-      {request.action && is_waiting && !isPlainCall(request) && (
+      {request.action && is_waiting && (
         <div className="mt-2 overflow-x-auto rounded-lg bg-well px-3 py-2">
-          <JsonView value={request.action.arguments} />
+          {!is_call && (
+            <p className="foreign m-0 font-mono text-[0.875rem] font-semibold">
+              <SafeText text={request.action.tool} />
+            </p>
+          )}
+          {Object.keys(request.action.arguments).length ? <JsonView value={request.action.arguments} /> : <p className="m-0 text-[0.875rem] text-faint">no arguments</p>}
         </div>
       )}
       {request.plan && <PlanView plan={request.plan} skipped={new Set()} onSkip={null} />}
@@ -148,8 +158,9 @@ function Ask({ request, onReview }: { request: Request; onReview: () => void }) 
           <LongText text={request.confirmation.details} />
         </p>
       )}
+      {is_waiting && <Standing request={request} is_news={is_changed} />}
       {is_waiting ? (
-        <Decide request={request} onReview={onReview} />
+        <Decide key={request.digest} request={request} guard={guard} onReview={onReview} />
       ) : (
         <button type="button" className="btn-link mt-1 text-[0.8125rem]" onClick={onReview}>
           Details
@@ -206,12 +217,10 @@ function EntryView({ entry, onReview }: { entry: Entry; onReview: (request: Requ
 /** The whole decision screen, over the conversation. */
 function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<string, Request>; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const guard = useRef(new Guard())
-  useEffect(() => {
-    dialog.current?.showModal()
-    guard.current.moved(performance.now())
-  }, [])
+  const [guard] = useState(() => new Guard())
+  useEffect(() => dialog.current?.showModal(), [])
   const request = requests.get(id)
+  const is_changed = useChanged(request, guard)
   if (!request) return null
   return (
     <dialog ref={dialog} aria-label="Review" onClose={onClose} className="m-auto h-[min(90dvh,52rem)] w-[min(56rem,calc(100vw-1.5rem))] overflow-hidden rounded-xl border border-line bg-paper p-0 shadow-xl open:flex open:flex-col">
@@ -219,7 +228,9 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
         <CloseIcon />
       </button>
       <RequestPane
+        key={request.digest}
         request={request}
+        is_changed={is_changed}
         onDecide={(call) => {
           void decide(request, call)
           dialog.current?.close()
@@ -228,7 +239,7 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
           void snooze(request, until)
           dialog.current?.close()
         }}
-        admits={(press) => guard.current.admits(press, performance.now())}
+        admits={(press) => guard.admits(press, performance.now())}
       />
     </dialog>
   )
@@ -255,7 +266,7 @@ function SessionList({ sessions, current, onPick }: { sessions: SessionSummary[]
 }
 
 export default function ChatScreen() {
-  const search = useSearch()
+  const search = useAddressQuery()
   const [, navigate] = useLocation()
   const chosen = new URLSearchParams(search).get('session')
   const recent = useLoad('chat sessions', () => client.list({ limit: '100' }), { every_ms: 5000 })
@@ -272,13 +283,18 @@ export default function ChatScreen() {
   useEffect(() => {
     if (is_at_end.current) end.current?.scrollIntoView({ block: 'end' })
   }, [entries.length, session])
+  // What was decided takes its buttons away; the keyboard goes on in the conversation.
+  const was_inside = useRef(false)
+  useEffect(() => {
+    if (was_inside.current && document.activeElement === document.body) scroll.current?.focus({ preventScroll: true })
+  }, [requests, reviewed])
   const pick = (next: string) => {
     is_at_end.current = true
     navigate(`/chat?session=${encodeURIComponent(next)}`, { replace: true })
   }
   if (recent.data && sessions.length === 0 && chosen === null)
     return (
-      <main id="main" className="m-auto max-w-lg px-6 py-10 text-center">
+      <main id="main" tabIndex={-1} className="m-auto max-w-lg px-6 py-10 text-center">
         <h1 className="text-lg">No conversation yet</h1>
         <p className="mt-2 text-soft">
           When an agent names its <code className="font-mono">session</code>, everything it asks there is told here in one piece: what the user wanted, what the agent does, what people decide, and what came of it.
@@ -286,7 +302,7 @@ export default function ChatScreen() {
       </main>
     )
   return (
-    <main id="main" className="flex min-h-0 flex-1">
+    <main id="main" tabIndex={-1} className="flex min-h-0 flex-1">
       <section aria-label="Sessions" tabIndex={0} className="hidden w-80 shrink-0 overflow-y-auto border-r border-line bg-sheet md:block">
         {recent.is_loading && <Spinner />}
         <SessionList sessions={sessions} current={session} onPick={pick} />
@@ -314,6 +330,8 @@ export default function ChatScreen() {
           tabIndex={0}
           role="region"
           aria-label="Conversation"
+          onFocus={() => (was_inside.current = true)}
+          onBlur={({ relatedTarget, currentTarget }) => (was_inside.current = relatedTarget === null || currentTarget.contains(relatedTarget))}
           className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"
           onScroll={({ currentTarget: box }) => (is_at_end.current = box.scrollHeight - box.scrollTop - box.clientHeight < 80)}
         >

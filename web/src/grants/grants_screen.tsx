@@ -1,12 +1,13 @@
 // What people let pass for a while: what it covers, what is left of it, what passed because of it, and the button to end it.
 import { useState } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { client } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { formatAgo, formatLeft, formatMoment } from '../model/time'
 import { plural } from '../model/words'
 import { useNow } from '../state/clock'
+import { useAddressQuery } from '../state/address'
 import { useLoad } from '../state/load'
 import { tell } from '../state/notices'
 import { useMe } from '../state/session'
@@ -141,7 +142,7 @@ function Empty({ is_all }: { is_all: boolean }) {
 
 export default function GrantsScreen() {
   const me = useMe()
-  const search = new URLSearchParams(useSearch())
+  const search = new URLSearchParams(useAddressQuery())
   const [, navigate] = useLocation()
   const wanted_request = search.get('request')
   const is_all = search.get('show') === 'all'

@@ -1,11 +1,12 @@
 // Several requests in one table: what they share once, what differs in columns. Each row has its own veto; nothing is
 // decided together that has not been on the screen.
-import { useMemo, useState } from 'react'
+import { useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { whyNotDecide } from '../model/authority'
-import { bulk_max, columnsOf, whyNotTogether } from '../model/group'
-import { shortJson } from '../model/json'
+import { changeSince, inSeenOrder, type Choice } from '../model/bulk'
+import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../model/group'
+import { Guard } from '../model/guard'
 import { visibleText } from '../model/marked_text'
-import { plural, titleOf } from '../model/words'
+import { isPlainCall, plural, titleOf } from '../model/words'
 import { decideTogether } from '../state/decide'
 import { useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
@@ -13,69 +14,156 @@ import { useMe } from '../state/session'
 import { RiskBars } from '../ui/icons'
 import { JsonView } from '../ui/json_view'
 import { Countdown, Key, riskColor } from '../ui/parts'
-import { SafeText } from '../ui/safe_text'
-import type { Json, Request } from '../wire'
-import type { ReactNode } from 'react'
+import { LongText, SafeText } from '../ui/safe_text'
+import type { Request } from '../wire'
 
 type Props = { requests: Request[]; title: string; onOpen: (id: string) => void; onDone: () => void; admits: (press: { repeat: boolean }) => boolean; back?: ReactNode }
 
-type Stance = 'take' | 'veto' | 'leave'
+/** One value of a request, whole. */
+function Cell({ request, column }: { request: Request; column: Column }) {
+  const [name] = column.path
+  const values = request.action?.arguments
+  if (!values || typeof name !== 'string' || !Object.hasOwn(values, name)) return <span className="text-faint">not given</span>
+  return <JsonView name={name} value={values[name]!} />
+}
+
+/** Everything that a request asks, where requests have too little in common for columns. */
+function Whole({ request }: { request: Request }) {
+  const { action, confirmation } = request
+  const name = action && isPlainCall(request) ? action.tool : titleOf(request)
+  return (
+    <>
+      <p className="m-0">
+        <span className={`mr-2 inline-block align-[-2px] ${riskColor[request.risk.level]}`}>
+          <RiskBars level={request.risk.level} size={14} />
+        </span>
+        <span className="font-medium">
+          <LongText text={name} />
+        </span>{' '}
+        <span className="text-faint">
+          from {visibleText(request.agent)}
+          {request.user ? ` for ${visibleText(request.user)}` : ''}
+        </span>
+      </p>
+      {action && (
+        <div className="mt-1 rounded-md bg-well px-3 py-1.5">
+          {!isPlainCall(request) && (
+            <p className="m-0 font-mono font-semibold">
+              <SafeText text={action.tool} />
+            </p>
+          )}
+          {Object.keys(action.arguments).length ? <JsonView value={action.arguments} /> : <p className="m-0 text-faint">no arguments</p>}
+        </div>
+      )}
+      {confirmation?.details && (
+        <p className="m-0 mt-1 text-soft">
+          <LongText text={confirmation.details} />
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Whether the whole of a scrolled table was on the screen; if not, each call shows the next part of it. */
+function useReading(): { box: RefObject<HTMLDivElement | null>; table: RefObject<HTMLTableElement | null>; note: () => void; hasRead: () => boolean } {
+  const box = useRef<HTMLDivElement>(null)
+  const table = useRef<HTMLTableElement>(null)
+  const seen_to = useRef(0)
+  const note = () => {
+    if (box.current) seen_to.current = Math.max(seen_to.current, box.current.scrollTop + box.current.clientHeight)
+  }
+  const hasRead = () => {
+    if (!box.current || !table.current) return false
+    note()
+    if (table.current.offsetTop + table.current.offsetHeight <= seen_to.current + 4) return true
+    box.current.scrollTo({ top: seen_to.current - 48 })
+    return false
+  }
+  return { box, table, note, hasRead }
+}
 
 export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Props) {
   const me = useMe()
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
   const deciding = useInbox((inbox) => inbox.deciding)
-  const [stances, setStances] = useState<ReadonlyMap<string, Stance>>(new Map())
-  const [is_confirming, confirm] = useState(false)
-  const page = requests.slice(0, bulk_max)
-  const { differing, shared } = useMemo(() => columnsOf(page), [page])
-  const is_one_tool = new Set(page.map((request) => request.action?.tool)).size === 1 && page[0]?.action !== undefined
+  const [vetoes, setVetoes] = useState<ReadonlySet<string>>(new Set())
+  /** What the first press saw; the second sends this and nothing else. */
+  const [seen, setSeen] = useState<Choice[] | null>(null)
+  const [news, setNews] = useState('')
+  const places = useRef(new Map<string, number>())
+  const guard = useRef<Guard>(null)
+  guard.current ??= new Guard()
+  const reading = useReading()
+  const page = inSeenOrder(requests, places.current).slice(0, bulk_max)
+  const [first] = useState(() => new Set(page.map((request) => request.id)))
+  const content = page.map((request) => `${request.id} ${request.digest}`).join()
+  useLayoutEffect(() => {
+    for (const { id } of page) if (!places.current.has(id)) places.current.set(id, places.current.size)
+    guard.current!.moved(performance.now())
+    // Armed anew by other content, not by another rendering of the same.
+  }, [content])
+  const { differing, shared } = useMemo(() => columnsOf(page), [content])
+  const is_table = differing.length > 0 && isAlike(page)
+  const has_users = new Set(page.map((request) => request.user)).size > 1
 
   const why = (request: Request) => whyNotTogether(request) ?? whyNotDecide(request, me)
-  const stanceOf = (request: Request): Stance => (why(request) ? 'leave' : (stances.get(request.id) ?? 'take'))
-  const put = (id: string, stance: Stance) => {
-    confirm(false)
-    setStances(new Map(stances).set(id, stance))
-  }
+  const stanceOf = (request: Request) => (why(request) ? 'leave' : vetoes.has(request.id) ? 'veto' : 'take')
   const taken = page.filter((request) => stanceOf(request) === 'take')
   const vetoed = page.filter((request) => stanceOf(request) === 'veto')
+  const now: Choice[] = [...taken.map((request): Choice => ({ request, stance: 'take' })), ...vetoed.map((request): Choice => ({ request, stance: 'veto' }))]
+  const change = seen && changeSince(seen, now)
+  const is_confirming = seen !== null && change === null
+  useLayoutEffect(() => {
+    if (!change) return
+    setSeen(null)
+    setNews(`${change}: look again. Nothing was decided.`)
+  }, [change])
+  const rethink = () => {
+    setSeen(null)
+    setNews('')
+  }
+  const toggle = (id: string) => {
+    rethink()
+    setVetoes(vetoes.has(id) ? new Set([...vetoes].filter((one) => one !== id)) : new Set([...vetoes, id]))
+  }
   const needs_reason = vetoed.some((request) => request.requirement.reason_required)
   const [reason, setReason] = useState('')
   const is_busy = page.some((request) => deciding.has(request.id))
-  const is_ready = taken.length + vetoed.length > 0 && !is_busy && !is_offline && (!needs_reason || reason.trim() !== '')
+  const is_ready = now.length > 0 && !is_busy && !is_offline && (!needs_reason || reason.trim() !== '')
 
   const what = [taken.length ? `Approve ${taken.length}` : '', vetoed.length ? `reject ${vetoed.length}` : ''].filter(Boolean).join(', ')
   const label = what.charAt(0).toUpperCase() + what.slice(1)
   const go = async (press: { repeat: boolean }) => {
-    if (!is_ready || !admits(press)) return
-    if (!is_confirming) return confirm(true)
-    confirm(false)
-    const result = await decideTogether([
-      ...taken.map((request) => ({ request, call: { decision: 'approve' as const } })),
-      ...vetoed.map((request) => ({ request, call: { decision: 'reject' as const, ...(reason.trim() ? { reason: reason.trim() } : {}) } })),
-    ])
+    if (!is_ready || !admits(press) || !guard.current!.admits(press, performance.now())) return
+    if (!is_confirming) {
+      const has_read = reading.hasRead()
+      setNews(has_read ? '' : 'There is more below. Press again when you have read it.')
+      return has_read ? setSeen(now) : undefined
+    }
+    rethink()
+    const result = await decideTogether(
+      seen.map(({ request, stance }) => ({ request, call: stance === 'take' ? { decision: 'approve' as const } : { decision: 'reject' as const, ...(reason.trim() ? { reason: reason.trim() } : {}) } })),
+    )
     if (result.failed.length === 0) onDone()
+    // The button that was pressed is gone with what it decided.
+    if (document.activeElement === document.body) document.getElementById('requests')?.focus({ preventScroll: true })
   }
-  useKeys({ A: (event) => void go(event), ...(is_confirming ? { Escape: () => confirm(false) } : {}) })
+  useKeys({ A: (event) => void go(event), ...(is_confirming ? { Escape: rethink } : {}) })
 
-  const cell = (request: Request, path: (string | number)[]): Json | undefined => {
-    const [name] = path
-    const values = request.action?.arguments
-    return values && name !== undefined && Object.hasOwn(values, name) ? values[name as string] : undefined
-  }
   return (
     <article className="flex min-h-0 flex-1 flex-col" aria-label={title}>
-      <div tabIndex={0} role="region" aria-label="Requests to decide together" className="relative min-h-0 flex-1 overflow-auto focus-visible:-outline-offset-2">
+      <div ref={reading.box} onScroll={reading.note} tabIndex={0} role="region" aria-label="Requests to decide together" className="relative min-h-0 flex-1 overflow-auto focus-visible:-outline-offset-2">
         <div className="mx-auto max-w-[64rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
           {back}
           <h1 className="foreign text-[1.4375rem] leading-8 tracking-[-0.01em]">
             <SafeText text={title} />
           </h1>
           <p className="m-0 mt-1.5 text-soft">
+            {is_table && <>From {visibleText(page[0]!.agent)}. </>}
             Veto what should not run; what you veto is rejected, the rest is approved.
             {requests.length > bulk_max && ` These are the first ${bulk_max} of ${requests.length}.`}
           </p>
-          {is_one_tool && shared.length > 0 && (
+          {is_table && shared.length > 0 && (
             <section className="mt-5">
               <h2 className="label mb-1.5">The same in all</h2>
               <div className="rounded-lg border border-line bg-well px-4 py-3">
@@ -83,10 +171,10 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
               </div>
             </section>
           )}
-          <table className="mt-6 w-full border-collapse text-[0.875rem]">
+          <table ref={reading.table} className="mt-6 w-full border-collapse text-[0.875rem]">
             <thead>
               <tr className="border-b border-edge text-left align-bottom">
-                {is_one_tool && differing.length ? (
+                {is_table ? (
                   differing.map((column) => (
                     <th key={column.name} scope="col" className="py-1.5 pr-4 font-mono font-medium text-soft">
                       <SafeText text={column.name} />
@@ -95,6 +183,11 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
                 ) : (
                   <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
                     Request
+                  </th>
+                )}
+                {is_table && has_users && (
+                  <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
+                    For
                   </th>
                 )}
                 <th scope="col" className="hidden py-1.5 pr-4 font-medium text-soft sm:table-cell">
@@ -111,18 +204,22 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
                 const reason_not = why(request)
                 return (
                   <tr key={request.id} className={`border-b border-line align-top ${stance === 'veto' ? 'bg-no-wash' : ''}`}>
-                    {is_one_tool && differing.length ? (
-                      differing.map((column) => (
-                        <td key={column.name} className={`foreign py-2.5 pr-4 font-mono ${stance === 'veto' ? 'line-through decoration-no' : ''}`}>
-                          <SafeText text={shortJson(cell(request, column.path), 200)} />
+                    {is_table ? (
+                      differing.map((column, at) => (
+                        <td key={column.name} className={`foreign py-2 pr-4 ${stance === 'veto' ? 'line-through decoration-no' : ''}`}>
+                          {at === 0 && !first.has(request.id) && <span className="chip mb-1">new</span>}
+                          <Cell request={request} column={column} />
                         </td>
                       ))
                     ) : (
                       <td className={`foreign py-2.5 pr-4 ${stance === 'veto' ? 'line-through decoration-no' : ''}`}>
-                        <span className={`mr-2 inline-block align-[-2px] ${riskColor[request.risk.level]}`}>
-                          <RiskBars level={request.risk.level} size={14} />
-                        </span>
-                        <SafeText text={request.kind === 'action' ? request.headline : titleOf(request).slice(0, 300)} />
+                        {!first.has(request.id) && <span className="chip mb-1">new</span>}
+                        {reason_not ? <LongText text={titleOf(request)} /> : <Whole request={request} />}
+                      </td>
+                    )}
+                    {is_table && has_users && (
+                      <td className="foreign py-2.5 pr-4">
+                        <SafeText text={request.user ?? ''} />
                       </td>
                     )}
                     <td className="hidden py-2.5 pr-4 sm:table-cell">
@@ -132,7 +229,7 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
                       {reason_not ? (
                         <span className="text-faint">{visibleText(reason_not)}</span>
                       ) : (
-                        <button type="button" aria-pressed={stance === 'veto'} className={`btn min-h-10 px-3 sm:min-h-8 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => put(request.id, stance === 'veto' ? 'take' : 'veto')}>
+                        <button type="button" aria-pressed={stance === 'veto'} className={`btn min-h-10 px-3 sm:min-h-8 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => toggle(request.id)}>
                           {stance === 'veto' ? 'Vetoed' : 'Veto'}
                           <span className="sr-only"> row {i + 1}</span>
                         </button>
@@ -163,12 +260,13 @@ export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Prop
               {is_confirming ? `Yes, ${what.charAt(0).toLowerCase()}${what.slice(1)}` : label || 'Nothing to decide'} <Key name="⇧A" />
             </button>
             {is_confirming && (
-              <button type="button" className="btn btn-quiet min-h-11 md:min-h-10" onClick={() => confirm(false)}>
+              <button type="button" className="btn btn-quiet min-h-11 md:min-h-10" onClick={rethink}>
                 Back
               </button>
             )}
             <span role="status" className="text-[0.875rem] text-soft">
               {is_confirming ? `${plural(taken.length, 'request')} will run as shown. Press again.` : ''}
+              {news && <span className="font-medium text-medium">{news}</span>}
               {is_offline ? 'No connection: deciding waits until it is back.' : ''}
             </span>
           </div>

@@ -1,6 +1,6 @@
 // The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { client } from '../client'
 import { ServerError } from '../errors'
 import { whyNotDecide } from '../model/authority'
@@ -12,7 +12,9 @@ import { inOrder, nextOrderChange } from '../model/order'
 import { nextReturn } from '../model/snooze'
 import { serverNow } from '../model/time'
 import { plural } from '../model/words'
+import { useChanged } from '../request/changed'
 import { RequestPane, type Call } from '../request/request_pane'
+import { useAddressQuery } from '../state/address'
 import { decide } from '../state/decide'
 import { clearMarks, forgetArrivals, noteSeen, select, toggleMark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
@@ -104,7 +106,7 @@ function ActiveGrants() {
 export function InboxScreen({ id }: { id: string | null }) {
   const me = useMe()
   const [, navigate] = useLocation()
-  const search = useSearch()
+  const search = useAddressQuery()
   const filter = useMemo(() => readFilter(search), [search])
   const rows = useRows(filter)
   const ids = useMemo(() => rows.map((row) => row.id), [rows])
@@ -224,6 +226,7 @@ export function InboxScreen({ id }: { id: string | null }) {
   const known = selected ? requests.get(selected) : undefined
   const elsewhere = useElsewhere(selected, known !== undefined)
   const shown = known ?? (selected?.startsWith('req_') ? elsewhere.request : null)
+  const is_changed = useChanged(shown, guard.current)
   const waiting = useMemo(() => [...requests.values()].filter((request) => request.state === 'pending').length, [requests])
   // `rows` changes when one comes back by itself.
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
@@ -244,9 +247,9 @@ export function InboxScreen({ id }: { id: string | null }) {
   // On a phone the address says whether the list or a request is open; groups have no address of their own.
   const is_open = id !== null || is_bulk || (selected?.startsWith('group ') ?? false)
 
-  if (is_empty && !isFiltering(filter)) return <main id="main" className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
+  if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
   return (
-    <main id="main" className="flex min-h-0 flex-1">
+    <main id="main" tabIndex={-1} className="flex min-h-0 flex-1">
       <section aria-label="What waits" className={`${is_open ? 'hidden md:flex' : 'flex'} relative w-full min-w-0 flex-col border-r border-line bg-sheet md:w-[23rem] lg:w-[27rem] md:shrink-0`}>
         <h1 className="sr-only">Inbox</h1>
         <FilterBar filter={filter} onChange={setFilter} />
@@ -327,7 +330,7 @@ export function InboxScreen({ id }: { id: string | null }) {
             back={<BackButton onBack={leave} />}
           />
         ) : shown ? (
-          <RequestPane key={shown.id} request={shown} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
+          <RequestPane key={`${shown.id} ${shown.digest}`} request={shown} is_changed={is_changed} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
         ) : elsewhere.is_missing ? (
           <div className="m-auto px-6 text-center text-soft">
             <h1 className="text-lg text-ink">There is no such request</h1>

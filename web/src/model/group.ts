@@ -1,5 +1,6 @@
 // Which requests ask for the same with other values, and in which values they differ.
 import type { Json, Request } from '../wire'
+import { isShownWhole } from './fold'
 import { changes, entriesOf, isObject, printPath, type Path } from './json'
 import { reversibilityOf } from './words'
 
@@ -26,11 +27,31 @@ export function groupKey(request: Request): string {
   return key
 }
 
-/** Only what can be taken back, and is not critical, may be decided with others at once. */
+/** So many characters of one request stand beside others and are still read. */
+const together_max = 1000
+
+/** What a table shows of a request, beside its name. */
+const contentOf = (request: Request): Json => request.action?.arguments ?? { message: request.confirmation?.message ?? '', details: request.confirmation?.details ?? null }
+
+/** Only what can be taken back, is not critical, and stands on the screen whole may be decided with others at once. */
 export function whyNotTogether(request: Request): string | null {
-  if (request.kind === 'input') return 'a question needs its own answer'
+  switch (request.kind) {
+    case 'input':
+      return 'a question needs its own answer'
+    case 'plan':
+      return 'a plan is read step by step: decide it alone'
+    case 'response':
+      return 'an answer is read as a whole: decide it alone'
+    case 'action':
+    case 'confirmation':
+      break
+  }
   if (request.risk.level === 'critical') return 'critical: decide it alone'
+  if (request.requirement.confirm !== null) return 'needs its own code: decide it alone'
   if (reversibilityOf(request) === 'irreversible') return 'cannot be undone: decide it alone'
+  if (request.proposed !== null) return 'somebody changed it: decide it alone'
+  const content = contentOf(request)
+  if (!isShownWhole(content) || JSON.stringify(content).length > together_max) return 'too long to read beside others: decide it alone'
   return null
 }
 
@@ -57,6 +78,12 @@ export function rowsOf(requests: Request[], is_grouping: boolean): Row[] {
 }
 
 export type Column = { path: Path; name: string }
+
+/** True for requests that one table can hold: one agent, one tool, one risk; the rest are columns. */
+export function isAlike(requests: Request[]): boolean {
+  const nameOf = ({ agent, action, risk }: Request) => JSON.stringify([agent, action!.tool, risk.level])
+  return requests.every((request) => request.action) && new Set(requests.map(nameOf)).size === 1
+}
 
 /** The arguments in which these requests differ, and those they share. */
 export function columnsOf(requests: Request[]): { differing: Column[]; shared: { name: string; value: Json }[] } {

@@ -1,13 +1,14 @@
 // The policy in force: its text and parts, why it judges a call as it does, what another one would have done, and what it
 // could stop asking.
 import { useMemo, useState } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { useLocation } from 'wouter'
 import { client } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { ownText, readPolicyText, type Part } from '../model/policy_text'
 import { formatMoment } from '../model/time'
 import { plural } from '../model/words'
+import { useAddressQuery } from '../state/address'
 import { useLoad } from '../state/load'
 import { tell } from '../state/notices'
 import { useMe } from '../state/session'
@@ -184,7 +185,7 @@ function Versions() {
 }
 
 export default function PolicyScreen() {
-  const search = new URLSearchParams(useSearch())
+  const search = new URLSearchParams(useAddressQuery())
   const [, navigate] = useLocation()
   const tab = tabs.find(([key]) => key === search.get('tab'))?.[0] ?? 'source'
   const policy = useLoad('policy', client.policy)

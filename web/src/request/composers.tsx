@@ -24,6 +24,8 @@ export function Panel({ title, children, onClose }: { title: string; children: R
     <div
       role="group"
       aria-label={title}
+      tabIndex={-1}
+      data-panel
       className="rising mb-3"
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return

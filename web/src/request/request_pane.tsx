@@ -36,7 +36,10 @@ export type Call = Omit<DecisionCall, 'digest'>
 type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm' | 'grant' | 'snooze'
 
 type Props = {
+  /** Give the pane its id and digest as key: whatever was begun on other content is over. */
   request: Request
+  /** It became what it is while this person looked at it. */
+  is_changed: boolean
   /** Sends the decision and goes on to the next request. */
   onDecide: (call: Call) => void
   /** Puts it out of one's own sight until then; null brings it back. */
@@ -78,11 +81,40 @@ function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen:
   return { sentinel, hasSeen: () => seen.current, showRest }
 }
 
-export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back }: Props) {
+/**
+ * Where the keyboard goes when a panel opens or closes: into the panel, and back to what opened it. The buttons of the bar
+ * are not there meanwhile, so theirs is found by what it opens.
+ */
+function useFocus(mode: Mode): { pane: React.RefObject<HTMLElement | null>; noteOpener: () => void } {
+  const pane = useRef<HTMLElement>(null)
+  const opener = useRef<Element | null>(null)
+  const was = useRef<Mode>(mode)
+  useEffect(() => {
+    const before = was.current
+    was.current = mode
+    if (before === mode || !pane.current) return
+    const panel = pane.current.querySelector<HTMLElement>('[data-panel]')
+    if (mode !== 'read') {
+      if (!panel?.contains(document.activeElement)) panel?.focus({ preventScroll: true })
+      return
+    }
+    const is_there = opener.current?.isConnected && opener.current !== document.body
+    const back = is_there ? opener.current : (pane.current.querySelector(`[data-opens="${before}"]`) ?? pane.current.querySelector('[data-opens="menu"]'))
+    if (back instanceof HTMLElement) back.focus({ preventScroll: true })
+  }, [mode])
+  return { pane, noteOpener: () => (opener.current = document.activeElement) }
+}
+
+export function RequestPane({ request, is_changed, onDecide, onSnooze, admits, onGoOn, back }: Props) {
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
-  const [mode, setMode] = useState<Mode>('read')
+  const [mode, putMode] = useState<Mode>('read')
+  const { pane, noteOpener } = useFocus(mode)
+  const setMode = (next: Mode) => {
+    if (mode === 'read') noteOpener()
+    putMode(next)
+  }
   const [draft, setDraft] = useState(() => draftFor(request.input ?? nothing_to_answer))
   const [draft_error, setDraftError] = useState<string | null>(null)
   const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set())
@@ -116,13 +148,13 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
   }
   const pending_yes = useRef<Call | null>(null)
 
-  const is_changed =
+  const is_edited =
     request.kind === 'action'
       ? !isSame(request.action!.arguments, edited.value)
       : request.kind === 'plan'
         ? !isSame(request.plan!.steps.map((step) => step.action), steps.map((step) => step.action))
         : text !== request.response?.text
-  const is_valid_change = is_changed && edited.is_valid && steps.every((step) => step.action.trim()) && (request.kind !== 'response' || text.trim() !== '')
+  const is_valid_change = is_edited && edited.is_valid && steps.every((step) => step.action.trim()) && (request.kind !== 'response' || text.trim() !== '')
 
   const needs_code = level === 'critical' || request.requirement.confirm !== null
   const approve = (press: { repeat: boolean }) => {
@@ -190,7 +222,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
   const missing = missingVotes(request)
 
   return (
-    <article className="flex min-h-0 flex-1 flex-col" aria-label="Request" data-request={request.id}>
+    <article ref={pane} className="flex min-h-0 flex-1 flex-col" aria-label="Request" data-request={request.id}>
       <div tabIndex={0} role="region" aria-label="What is asked" className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
         <div className="mx-auto max-w-[52rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
           {back}
@@ -200,7 +232,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
           <Others request={request} />
           <HeldByOthers request={request} />
           {request.state === 'pending' && <TimeWarning request={request} />}
-          <Standing request={request} />
+          <Standing request={request} is_news={is_changed} />
           {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (
             <ul className={`m-0 mt-4 list-none rounded-lg px-4 py-3 ${level === 'critical' ? 'bg-critical-wash' : 'bg-high-wash'}`}>
               {request.risk.consequences.slice(0, 6).map((line, i) => (
@@ -214,19 +246,23 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
             {mode === 'modify' && request.action ? (
               <>
                 <h2 className="label mb-1.5">Change what will run</h2>
-                <ArgumentsEditor original={request.action.arguments} value={edited.value} onChange={(value, is_valid) => setEdited({ value, is_valid })} />
+                <div tabIndex={-1} data-panel role="group" aria-label="Change what will run">
+                  <ArgumentsEditor original={request.action.arguments} value={edited.value} onChange={(value, is_valid) => setEdited({ value, is_valid })} />
+                </div>
               </>
             ) : mode === 'modify' && request.plan ? (
               <>
                 <h2 className="label mb-1.5">Change the plan</h2>
-                <PlanEditor steps={steps} onChange={setSteps} />
+                <div tabIndex={-1} data-panel role="group" aria-label="Change the plan">
+                  <PlanEditor steps={steps} onChange={setSteps} />
+                </div>
               </>
             ) : mode === 'modify' && request.response ? (
               <>
                 <label htmlFor="edited-response" className="label mb-1.5 block">
                   Change the answer
                 </label>
-                <textarea id="edited-response" className="field min-h-40 leading-6" value={text} onChange={(event) => setText(event.target.value)} />
+                <textarea id="edited-response" data-panel className="field min-h-40 leading-6" value={text} onChange={(event) => setText(event.target.value)} />
               </>
             ) : (
               <Subject
@@ -245,7 +281,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
             )}
           </div>
           <div ref={sentinel} className="h-px" />
-          {mode === 'modify' && is_changed && (
+          {mode === 'modify' && is_edited && (
             <Section title="What changes">
               {request.action && <ChangeList changes={changes(request.action.arguments, edited.value)} />}
               {request.plan && <ChangeList changes={changes(request.plan.steps.map((step) => step.action), steps.map((step) => step.action))} />}
@@ -326,7 +362,7 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
                       Answer
                     </button>
                   ) : (
-                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} onClick={() => approve({ repeat: false })}>
+                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} data-opens="confirm" onClick={() => approve({ repeat: false })}>
                       <span className="max-w-56 truncate">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}
@@ -336,11 +372,11 @@ export function RequestPane({ request, onDecide, onSnooze, admits, onGoOn, back 
                     </button>
                   ) : (
                     <>
-                      <button type="button" className="btn btn-no min-h-11 px-4 md:min-h-10" onClick={enter('reject', 'reject')}>
+                      <button type="button" className="btn btn-no min-h-11 px-4 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
                         <span className="max-w-40 truncate">{labels.no}</span> <Key name="r" />
                       </button>
                       {can.includes('modify') && (
-                        <button type="button" className="btn hidden min-h-11 sm:inline-flex md:min-h-10" onClick={enter('modify', 'modify')}>
+                        <button type="button" data-opens="modify" className="btn hidden min-h-11 sm:inline-flex md:min-h-10" onClick={enter('modify', 'modify')}>
                           Modify <Key name="m" />
                         </button>
                       )}

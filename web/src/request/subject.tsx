@@ -28,7 +28,7 @@ export function Subject(props: Props) {
     case 'action':
       return (
         <>
-          <Title>Exactly what will run</Title>
+          <Title>{request.state === 'pending' ? 'Exactly what will run' : request.release ? 'What was released' : 'What was asked'}</Title>
           <div className="overflow-x-auto rounded-lg border border-line bg-well px-4 py-3.5">
             {/* The headline above already is the tool's name when the server has no sentence for it. */}
             {!isPlainCall(request) && (

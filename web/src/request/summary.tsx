@@ -109,19 +109,26 @@ export function TimeWarning({ request }: { request: Request }) {
   )
 }
 
+/** What somebody changed while it waits. */
+function Changed({ request, is_news }: { request: Request; is_news: boolean }) {
+  const me = useMe()
+  const current: Json = request.action?.arguments ?? (request.plan as Json | undefined) ?? (request.response as Json | undefined) ?? null
+  const by = request.votes.findLast((vote) => vote.decision === 'modify')?.by
+  const who = by === me.name ? 'You changed this' : by ? `${visibleText(by)} changed this` : 'This was changed by a person'
+  const is_loud = is_news && by !== me.name
+  return (
+    <div role={is_loud ? 'alert' : undefined} className={`mt-4 rounded-lg bg-medium-wash px-4 py-3 ${is_loud ? 'border border-medium' : ''}`}>
+      <p className="m-0 mb-2 font-medium">
+        {is_loud ? `${who} while you were looking. Nothing of yours was decided; read it again.` : `${who}.`} What stands now:
+      </p>
+      <ChangeList changes={changes(request.proposed!, current)} />
+    </div>
+  )
+}
+
 /** How it ended, or what somebody changed while it waits. */
-export function Standing({ request }: { request: Request }) {
-  if (request.state === 'pending') {
-    if (request.proposed === null) return null
-    const current: Json = request.action?.arguments ?? (request.plan as Json | undefined) ?? (request.response as Json | undefined) ?? null
-    const by = request.votes.findLast((vote) => vote.decision === 'modify')?.by
-    return (
-      <div className="mt-4 rounded-lg bg-medium-wash px-4 py-3">
-        <p className="m-0 mb-2 font-medium">{by ? `${visibleText(by)} changed this.` : 'This was changed by a person.'} What stands now:</p>
-        <ChangeList changes={changes(request.proposed, current)} />
-      </div>
-    )
-  }
+export function Standing({ request, is_news = false }: { request: Request; is_news?: boolean }) {
+  if (request.state === 'pending') return request.proposed === null ? null : <Changed request={request} is_news={is_news} />
   const { decision, outcome } = request
   const words = decision?.reason ?? decision?.guidance ?? decision?.note
   return (
@@ -146,7 +153,8 @@ export function Standing({ request }: { request: Request }) {
       )}
       {request.message_for_agent && (
         <p className="foreign m-0 mt-2 text-[0.875rem] text-soft">
-          The agent was told: <SafeText text={request.message_for_agent} />
+          {/* The server quotes with backticks, which would be marked like those of a command. */}
+          The agent was told: <SafeText text={request.message_for_agent.replace(/`([^`\n]{1,200})`/g, '“$1”')} />
         </p>
       )}
       {request.report && (

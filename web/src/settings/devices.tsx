@@ -114,13 +114,14 @@ export function Sessions() {
 export function PushSettings() {
   const me = useMe()
   const { data, error, is_loading, renew } = useLoad('push', client.pushSubscriptions)
+  const key = useLoad('push key', client.pushKey, { fresh_ms: 60_000 })
   const { is_busy, attempt } = useAttempt()
   const is_denied = 'Notification' in window && Notification.permission === 'denied'
   return (
     <>
       <p className="m-0 mb-3 text-soft">A message when something waits for you, also while this page is closed. Low and medium risk can be decided in the message; the rest opens the request.</p>
-      <Problem error={error} />
-      {is_loading && <Spinner />}
+      <Problem error={error ?? key.error} />
+      {(is_loading || key.is_loading) && <Spinner />}
       <ul className="m-0 mb-3 list-none p-0">
         {data?.map((one) => (
           <Item key={one.id} title={<Named name={one.name} is_here={one.id === pushHere()} />} detail={`through ${visibleText(one.service)} · since ${formatMoment(one.created_at)}${one.last_sent_at ? ` · last told ${formatAgo(one.last_sent_at)}` : ''}`}>
@@ -130,11 +131,15 @@ export function PushSettings() {
           </Item>
         ))}
       </ul>
-      {!canPush() ? (
+      {key.data === null ? (
+        <p className="m-0 rounded-lg bg-medium-wash px-4 py-3 text-[0.875rem]">
+          <b className="font-semibold">Notifications are switched off on this server.</b> No browser is told anything, whatever is listed here. Whoever runs the server switches them on with <code className="font-mono">--notify push</code>.
+        </p>
+      ) : !canPush() ? (
         <p className="m-0 text-[0.875rem] text-faint">This browser cannot receive messages for this page. On an iPhone, add the page to the Home Screen first.</p>
       ) : is_denied ? (
         <p className="m-0 text-[0.875rem] text-high">Notifications for this page are blocked in the browser’s settings.</p>
-      ) : data?.some((one) => one.id === pushHere()) ? null : (
+      ) : !key.data || data?.some((one) => one.id === pushHere()) ? null : (
         <button type="button" className="btn" disabled={is_busy} onClick={() => attempt(() => startPush(me.name).then(renew), 'This browser will be told.')}>
           {is_busy ? <Spinner /> : 'Tell me in this browser'}
         </button>

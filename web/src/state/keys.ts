@@ -16,8 +16,11 @@ export function keyName(event: { key: string; shiftKey: boolean }): string {
   return event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase()
 }
 
+/** Enter and Space belong to what has the focus, if they do something there. */
+const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest('a[href], button, summary') !== null
+
 function onKeyDown(event: KeyboardEvent): void {
-  const is_button = event.target instanceof HTMLButtonElement
+  const is_button = isPressable(event.target)
   // A held Enter would press the button of the next request as well.
   if (event.repeat && is_button && (event.key === 'Enter' || event.key === ' ')) return event.preventDefault()
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return

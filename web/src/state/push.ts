@@ -30,8 +30,10 @@ export async function startPush(owner: string): Promise<void> {
   const registration = await serviceWorker()
   if (!registration) throw new Error('this browser has no service worker')
   if ((await Notification.requestPermission()) !== 'granted') throw new Error('The browser does not allow notifications for this page. Allow them in its settings.')
+  const key = await client.pushKey()
+  if (key === null) throw new Error('Notifications are switched off on this server.')
   const { pushManager } = await navigator.serviceWorker.ready
-  const subscription = (await pushManager.getSubscription()) ?? (await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: fromBase64Url(await client.pushKey()) }))
+  const subscription = (await pushManager.getSubscription()) ?? (await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: fromBase64Url(key) }))
   await tellServer(subscription, owner)
 }
 

@@ -1,11 +1,12 @@
 // Filters of a page that stand in its address, so that what is seen can be linked and found again.
 import type { ReactNode } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { useLocation } from 'wouter'
+import { useAddressQuery } from '../state/address'
 
 export type Filters = { search: string; given: URLSearchParams; put: (name: string, value: string) => void }
 
 export function useFilters(path: string): Filters {
-  const search = useSearch()
+  const search = useAddressQuery()
   const [, navigate] = useLocation()
   const put = (name: string, value: string) => {
     const next = new URLSearchParams(search)

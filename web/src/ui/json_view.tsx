@@ -1,13 +1,12 @@
 // Arguments, exactly as they run: every name and every value, with types told apart.
 import { useState } from 'react'
+import { members_max } from '../model/fold'
 import { entriesOf, isObject } from '../model/json'
 import { countMarks } from '../model/marked_text'
 import { isSecretName } from '../model/secrets'
 import { plural } from '../model/words'
 import type { Json, JsonObject } from '../wire'
 import { LongText, SafeText } from './safe_text'
-
-const members_max = 60
 
 function Quoted({ text }: { text: string }) {
   return (
@@ -77,10 +76,11 @@ function Members({ value, depth }: { value: JsonObject | Json[]; depth: number }
   )
 }
 
-export function JsonView({ value }: { value: Json }) {
+/** A value; under a `name` that promises a secret it is masked like one. */
+export function JsonView({ value, name = '' }: { value: Json; name?: string }) {
   return (
     <div className="font-mono text-[0.875rem] leading-6">
-      {isLeaf(value) ? <Leaf name="" value={value} /> : <Members value={value as JsonObject} depth={0} />}
+      {isLeaf(value) ? <Leaf name={name} value={value} /> : <Members value={value as JsonObject} depth={0} />}
     </div>
   )
 }

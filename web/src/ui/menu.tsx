@@ -6,21 +6,39 @@ import { Key } from './parts'
 export function Menu({ items }: { items: { label: string; key: string; onPick: () => void }[] }) {
   const [is_open, open] = useState(false)
   const box = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
   useEffect(() => {
     if (!is_open) return
     const close = (event: Event) => {
-      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !box.current?.contains(event.target as Node)) open(false)
+      if (!box.current?.contains(event.target as Node)) open(false)
+    }
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') {
+        // It closes this and nothing else.
+        event.stopPropagation()
+        open(false)
+        button.current?.focus()
+      }
+      const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+      if (by === undefined || !box.current?.contains(document.activeElement)) return
+      event.preventDefault()
+      event.stopPropagation()
+      const all = [...box.current.querySelectorAll<HTMLElement>('li button')]
+      const at = all.indexOf(document.activeElement as HTMLElement)
+      all[(at < 0 && by < 0 ? all.length - 1 : at + by + all.length) % all.length]?.focus()
     }
     window.addEventListener('pointerdown', close)
-    window.addEventListener('keydown', close, true)
+    window.addEventListener('focusin', close)
+    window.addEventListener('keydown', onKey, true)
     return () => {
       window.removeEventListener('pointerdown', close)
-      window.removeEventListener('keydown', close, true)
+      window.removeEventListener('focusin', close)
+      window.removeEventListener('keydown', onKey, true)
     }
   }, [is_open])
   return (
     <div ref={box} className="relative">
-      <button type="button" className="btn min-h-11 px-3 md:min-h-10" aria-expanded={is_open} aria-label="More decisions" onClick={() => open(!is_open)}>
+      <button ref={button} type="button" data-opens="menu" className="btn min-h-11 px-3 md:min-h-10" aria-expanded={is_open} aria-label="More decisions" onClick={() => open(!is_open)}>
         <MoreIcon />
         <span className="hidden sm:inline">More</span>
       </button>

@@ -1,6 +1,7 @@
 // Shows text that an agent or another person wrote. It is only ever a text node: nothing in it becomes markup, nothing in
 // it stays hidden.
 import { memo, useMemo, useState } from 'react'
+import { foldAt } from '../model/fold'
 import { markedPieces, type Piece } from '../model/marked_text'
 import { plural } from '../model/words'
 
@@ -51,20 +52,6 @@ export const SafeText = memo(function SafeText({ text }: { text: string }) {
     </bdi>
   )
 })
-
-const fold_characters = 900
-const fold_lines = 14
-
-function foldAt(text: string): number {
-  let at = Math.min(text.length, fold_characters)
-  let line = 0
-  for (let i = 0; i < at; ++i) if (text[i] === '\n' && ++line === fold_lines) at = i
-  // A few more characters are cheaper to read than a button.
-  if (text.length - at < 120) return text.length
-  // Never between the halves of one character.
-  const unit = text.charCodeAt(at - 1)
-  return unit >= 0xd800 && unit <= 0xdbff ? at - 1 : at
-}
 
 /** A text of any length: the beginning, and a button that says what the rest holds. */
 export function LongText({ text }: { text: string }) {

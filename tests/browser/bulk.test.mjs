@@ -1,0 +1,215 @@
+// Several decided at once: what is on the screen, all of it, and nothing else.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { assertClean, closeBrowser, eventually, open, pause, pressToTheEnd, rowOf, setStage, show, startEmpty } from './harness.mjs'
+import { check, variants } from './looks.mjs'
+
+let server, agent, ann, bob, page
+before(async () => {
+  ;({ server, agent, ann, bob, page } = await setStage('billing-bot'))
+})
+beforeEach(() => startEmpty(server, page, bob))
+afterEach(() => assertClean(page))
+after(async () => {
+  await closeBrowser()
+  await server.stop()
+})
+
+const pending = async () => (await ann.get('/v1/requests?state=pending&limit=100')).requests.length
+const refund = (amount, more = {}) => agent.act('refund', { amount, currency: 'EUR' }, { risk: 'low', ...more })
+const group = () => page.locator('[id^="row-group"]')
+const openGroup = async (count) => {
+  await group().click()
+  await page.getByRole('button', { name: `Approve ${count}` }).waitFor()
+  await page.waitForTimeout(450)
+}
+
+test('U1 similar requests become one row; one veto, the rest approved', async () => {
+  const made = []
+  for (const amount of [10, 20, 30, 40]) made.push(await agent.act('refund', { amount, currency: 'EUR' }, { risk: 'low' }))
+  const row = page.locator('[id^="row-group"]')
+  await row.waitFor()
+  await row.click()
+  await page.getByRole('columnheader', { name: 'amount' }).waitFor()
+  await page.getByText('The same in all').waitFor()
+  await page.waitForTimeout(450)
+  await page.keyboard.press('a')
+  await pause(200)
+  assert.equal(await pending(), 4, 'the key for one request does not decide a group')
+  await page.getByRole('button', { name: 'Veto row 3' }).click()
+  await page.getByLabel(/Why not that one/).fill('too much')
+  await page.getByRole('button', { name: 'Approve 3, reject 1' }).click()
+  await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()
+  await eventually('all are settled', async () => (await pending()) === 0)
+  const outcomes = await Promise.all(made.map((request) => agent.read(request)))
+  const vetoed = outcomes.filter((request) => request.outcome === 'rejected')
+  assert.equal(vetoed.length, 1)
+  assert.equal(vetoed[0].decision.reason, 'too much')
+  assert.equal(outcomes.filter((request) => request.outcome === 'approved').length, 3)
+})
+
+test('U1 selected requests are decided together; critical and irreversible ones are left out', async () => {
+  const plain = await agent.act('one', {})
+  const asked = await agent.propose({ kind: 'confirmation', confirmation: { message: 'Publish it?', details: 'On the front page.' } })
+  const critical = await agent.act('three', {}, { risk: 'critical' })
+  const final = await agent.propose({ action: { tool: 'four', arguments: {}, reversible: false } })
+  await page.getByText('4 waiting').waitFor()
+  for (const request of [plain, asked, critical, final]) {
+    await rowOf(page, request).click()
+    await page.keyboard.press(' ')
+  }
+  await page.keyboard.press('Shift+A')
+  await page.getByText('critical: decide it alone').waitFor()
+  await page.getByText('cannot be undone: decide it alone').waitFor()
+  await page.waitForTimeout(450)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('2 requests will run as shown. Press again.').waitFor()
+  await page.keyboard.press('Shift+A')
+  await eventually('two are settled', async () => (await pending()) === 2)
+  assert.deepEqual([(await agent.read(critical)).state, (await agent.read(final)).state], ['pending', 'pending'])
+})
+
+test('U1 one of several was decided by somebody else: the rest counts, and it says so', async () => {
+  const made = []
+  for (const amount of [10, 20, 30]) made.push(await agent.act('refund', { amount }, { risk: 'low' }))
+  await group().click()
+  await page.waitForTimeout(450)
+  await page.route('**/v1/decisions', async (route) => {
+    await bob.decide(made[1], 'reject')
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Approve 3' }).click()
+  await page.getByRole('button', { name: 'Yes, approve 3' }).click()
+  await page.getByText(/not decided\. bob rejected this/).waitFor()
+  await page.getByText(/2 requests: approved; it takes effect in/).waitFor()
+  await page.unroute('**/v1/decisions')
+  assert.equal((await agent.read(made[1])).decision.by, 'bob')
+})
+
+test('U1 D8 what comes after the first press is not approved by the second', async () => {
+  for (const amount of [10, 20, 30]) await refund(amount)
+  await openGroup(3)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('3 requests will run as shown. Press again.').waitFor()
+  await refund(9999)
+  await page.getByText('1 request came meanwhile: look again. Nothing was decided.').waitFor()
+  assert.match(await page.getByRole('row', { name: /9999/ }).innerText(), /new/)
+  await page.waitForTimeout(450)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('4 requests will run as shown. Press again.').waitFor()
+  assert.equal(await pending(), 4)
+  await page.keyboard.press('Shift+A')
+  await eventually('all are settled', async () => (await pending()) === 0, 12_000)
+})
+
+test('U1 D8 a press in the moment in which another one comes approves nothing', async () => {
+  for (const amount of [10, 20, 30]) await refund(amount)
+  await openGroup(3)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('Press again.').waitFor()
+  await page.evaluate(() => {
+    const press = () => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'A', shiftKey: true, bubbles: true, cancelable: true }))
+    const observer = new MutationObserver(() => {
+      if (!document.querySelector('table')?.innerText.includes('9999')) return
+      observer.disconnect()
+      press()
+      setTimeout(press, 150)
+    })
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true })
+  })
+  await refund(9999)
+  await page.getByText('1 request came meanwhile').waitFor()
+  await pause(500)
+  assert.deepEqual([await pending(), (await ann.get('/v1/requests?state=pending&limit=100')).requests.filter((one) => one.held).length], [4, 0])
+})
+
+test('U1 D8 what somebody changes after the first press is left out, and it says so', async () => {
+  const made = []
+  for (const amount of [10, 20, 30]) made.push(await refund(amount, { requirement: { lines: [{ quorum: 2 }] } }))
+  await openGroup(3)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('Press again.').waitFor()
+  await bob.decide(made[1], 'modify', { arguments: { amount: 9999, currency: 'EUR' } })
+  await page.getByText('1 request went meanwhile: look again').waitFor()
+  await page.getByText('somebody changed it: decide it alone').waitFor()
+  await page.waitForTimeout(450)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('2 requests will run as shown. Press again.').waitFor()
+  await page.keyboard.press('Shift+A')
+  await eventually('two have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 2, 12_000)
+  assert.deepEqual((await agent.read(made[1])).votes.map((vote) => vote.by), ['bob'])
+})
+
+test('U1 H6 a row stays where it is when a more pressing one comes', async () => {
+  for (const amount of [10, 20, 30]) await refund(amount, { timeout_s: 900 })
+  await openGroup(3)
+  const rows = () => page.locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText.match(/\d+/)[0]))
+  const before = await rows()
+  await refund(5, { timeout_s: 100 })
+  await page.getByRole('button', { name: 'Veto row 4' }).waitFor()
+  assert.deepEqual(await rows(), [...before, '5'])
+})
+
+test('U1 D9 what is not shown whole is not decided with others: plans, answers, long values', async () => {
+  const made = [
+    await agent.propose({ kind: 'plan', plan: { title: 'Tidy up', steps: [{ action: 'delete everything' }] } }),
+    await agent.propose({ kind: 'response', response: { text: `${'Dear customer, '.repeat(30)}you owe us 9999.` } }),
+    await agent.act('write', { text: `${'x'.repeat(1500)} rm -rf /` }),
+  ]
+  const seen = await agent.act('move', { from: 'a', to: 'the very last place of all', when: { day: 'Monday', hours: [1, 2, 3] } })
+  await rowOf(page, seen).waitFor()
+  for (const request of [...made, seen]) {
+    await rowOf(page, request).click()
+    await page.keyboard.press(' ')
+  }
+  await page.keyboard.press('Shift+A')
+  for (const why of ['a plan is read step by step: decide it alone', 'an answer is read as a whole: decide it alone', 'too long to read beside others: decide it alone']) await page.getByText(why).waitFor()
+  // Another tool beside it: no columns, so all its arguments stand in its row.
+  const row = await page.getByRole('row', { name: /move/ }).innerText()
+  for (const text of ['from', 'the very last place of all', 'Monday', 'hours']) assert.ok(row.includes(text), text)
+  await page.waitForTimeout(450)
+  for (let i = 0; i < 8 && !(await page.getByText('1 request will run as shown').count()); ++i) await page.keyboard.press('Shift+A')
+  await page.keyboard.press('Shift+A')
+  await eventually('one is settled', async () => (await pending()) === 3, 12_000)
+  assert.equal((await agent.read(seen)).outcome, 'approved')
+})
+
+test('U1 values that differ are shown to their end, masked where they are secrets', async () => {
+  const end = ' and then rm -rf /home'
+  for (const i of [1, 2, 3]) await agent.act('run', { command: `${'echo hello; '.repeat(25)}${i}${end}`, password: `hunter2-${i}-hunter2` }, { risk: 'low' })
+  await openGroup(3)
+  const table = await page.getByRole('table').innerText()
+  assert.equal(table.split(end.trim()).length, 4)
+  assert.doesNotMatch(table, /hunter2/)
+})
+
+test('U1 a long table is read to its end before it can be approved', async () => {
+  for (let i = 0; i < 14; ++i) await agent.act('note', { text: `${'word '.repeat(60)}${i}` }, { risk: 'low' })
+  await openGroup(14)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('There is more below. Press again when you have read it.').waitFor()
+  for (let i = 0; i < 12 && !(await page.getByText('14 requests will run as shown').count()); ++i) {
+    await page.keyboard.press('Shift+A')
+    await pause(60)
+  }
+  await page.getByText('14 requests will run as shown. Press again.').waitFor()
+  const [bottom, end] = await page.evaluate(() => [document.querySelector('tbody tr:last-child').getBoundingClientRect().bottom, document.querySelector('article footer').getBoundingClientRect().top])
+  assert.ok(bottom <= end + 5, 'the last row is on the screen')
+})
+
+for (const [name, options] of variants) {
+  test(`H6 axe finds nothing while several are decided, ${name}`, async () => {
+    for (const amount of [10, 20, 30]) await refund(amount)
+    const window = await open(server, 'ann', options)
+    await window.locator('[id^="row-group"]').click()
+    await window.getByRole('button', { name: 'Veto row 2' }).click()
+    await check(window, 'several, one vetoed')
+    await window.waitForTimeout(450)
+    await pressToTheEnd(window, 'Approve 2, reject 1')
+    await check(window, 'several, asked once more')
+    await refund(9999)
+    await window.getByText('1 request came meanwhile').waitFor()
+    await check(window, 'several, changed meanwhile')
+    await window.context().close()
+  })
+}
