@@ -41,7 +41,9 @@ struct ConfirmedAction {
 /// itself gets nothing but another question. Any thread.
 class ConfirmationDesk {
   public:
-    /// Notes that this action waits for a person's word, and what would happen.
+    /// Notes that this action waits for a person's word, and what would happen. Arguments of more
+    /// than 4,000 bytes are more than anybody reads in a conversation: such an action waits in
+    /// vain.
     void ask(const std::string& tool, const Json& arguments, std::string_view would_happen);
 
     /// What waits. The caller shows all of it to the person now: only what was shown can be

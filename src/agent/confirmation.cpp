@@ -23,7 +23,7 @@ constexpr std::array joints{"and", "to", "number"};
 
 constexpr std::size_t waiting_max = 10;
 constexpr std::size_t text_bytes_max = 2000;
-constexpr std::size_t arguments_bytes_max = 500;
+constexpr std::size_t arguments_bytes_max = 4000;
 
 /// Lower case, letters and single blanks only; an apostrophe joins.
 std::string plain(std::string_view text) {
@@ -121,7 +121,7 @@ YesOrNo read_yes_or_no(std::string_view text) {
 std::string confirmation_text(const std::vector<AwaitingConfirmation>& waiting) {
     const auto line = [](const AwaitingConfirmation& one) {
         return fmt::format("{} [{} {}]", one.text, visible(one.tool),
-                           cut_utf8(visible(one.arguments.dump()), arguments_bytes_max));
+                           visible(one.arguments.dump()));
     };
     if (waiting.empty()) return "";
     if (waiting.size() == 1) return fmt::format("Waits for your yes: {}", line(waiting.front()));
@@ -137,8 +137,9 @@ void ConfirmationDesk::ask(const std::string& tool, const Json& arguments,
     const bool is_known = std::ranges::any_of(waiting_, [&](const AwaitingConfirmation& one) {
         return one.tool == tool && one.arguments == arguments;
     });
+    const bool is_readable = arguments.dump().size() <= arguments_bytes_max;
     // Arguments are the model's: none of them may begin a line of its own or hide a part.
-    if (!is_known && waiting_.size() < waiting_max)
+    if (is_readable && !is_known && waiting_.size() < waiting_max)
         waiting_.push_back({tool, arguments, cut_utf8(visible(would_happen), text_bytes_max)});
 }
 

@@ -252,7 +252,8 @@ class PushTest : public service::test::StoreTest {
     }
     std::vector<store::OutboxRow> rows() {
         return get([](store::Transaction& tx) {
-            return tx.outbox_due(Timestamp{9'000'000'000'000}, 1000, [](const auto&) { return true; });
+            return tx.outbox_due(Timestamp{9'000'000'000'000}, 1000,
+                                 [](const auto&) { return true; });
         });
     }
     std::size_t subscriptions() {

@@ -29,7 +29,8 @@ std::string whole_call(const std::string& tool, const json::object& arguments,
         const std::string value = json::canonical(member.value());
         // What is nested is judged by everything that stands in it, the names among it.
         const bool is_nested = member.value().is_object() || member.value().is_array();
-        if (is_secret && is_secret(tool, is_nested ? name + "." + value : name)) return {};
+        if (is_secret && is_secret(tool, is_nested ? fmt::format("{}.{}", name, value) : name))
+            return {};
         if (!line.ends_with('(')) line += ", ";
         append_visible(line, name);
         line += ": ";
