@@ -1,4 +1,4 @@
-# What `cmake --install` gives an embedder: the program, libholdpoint with its headers, and the files
+# What `cmake --install` gives: the program with its manual and completions, and for embedders libholdpoint with its headers, and the files
 # for find_package(holdpoint) and pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -45,6 +45,20 @@ file(RELATIVE_PATH HOLDPOINT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/holdpoint.pc.in ${CMAKE_BINARY_DIR}/holdpoint.pc @ONLY)
 
 install(TARGETS holdpoint RUNTIME COMPONENT program)
+install(FILES ${CMAKE_SOURCE_DIR}/docs/man/holdpoint.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+# The program writes its own completions, so they cannot lag behind; each goes where its shell looks for it.
+set(completions ${CMAKE_BINARY_DIR}/completions)
+file(MAKE_DIRECTORY ${completions})
+add_custom_command(OUTPUT ${completions}/holdpoint ${completions}/_holdpoint ${completions}/holdpoint.fish
+  COMMAND holdpoint completion bash > ${completions}/holdpoint
+  COMMAND holdpoint completion zsh > ${completions}/_holdpoint
+  COMMAND holdpoint completion fish > ${completions}/holdpoint.fish
+  DEPENDS holdpoint VERBATIM)
+add_custom_target(holdpoint_completions ALL
+  DEPENDS ${completions}/holdpoint ${completions}/_holdpoint ${completions}/holdpoint.fish)
+install(FILES ${completions}/holdpoint DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+install(FILES ${completions}/_holdpoint DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+install(FILES ${completions}/holdpoint.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 install(TARGETS holdpoint_library ARCHIVE COMPONENT library)
 install(DIRECTORY ${installed_include}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(FILES ${CMAKE_BINARY_DIR}/holdpointConfig.cmake ${CMAKE_BINARY_DIR}/holdpointConfigVersion.cmake

@@ -3,9 +3,12 @@
 
     run.py PROGRAM EXPECTED          EXPECTED.out is the output, EXPECTED.in what is typed (may be missing)
     run.py --write PROGRAM EXPECTED  writes EXPECTED.out instead
+    run.py --server PROGRAM EXPECTED runs it with a server of its own, where a person sits who approves refunds up to 100,
+                                     cuts those up to 1000 down to that and rejects the rest
 
 Each line is typed when the program asks for something: when its output ends in "> ".
 """
+import contextlib
 import difflib
 import os
 import pathlib
@@ -14,9 +17,40 @@ import select
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 DEADLINE_S = 50
+
+
+@contextlib.contextmanager
+def server():
+    """A server, and in the environment how an agent reaches it."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "e2e"))
+    from harness import Server  # noqa: PLC0415
+    with Server() as running:
+        os.environ.update(HOLDPOINT_URL=running.url, HOLDPOINT_TOKEN=running.new_key("agent", "clerk")["key"])
+        ann = running.actor("approver", "ann")
+        is_over = threading.Event()
+        person = threading.Thread(target=decide, args=(ann, is_over))
+        person.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            person.join()
+
+
+def decide(ann, is_over):
+    while not is_over.wait(0.05):
+        for request in ann.get("/v1/requests", query={"state": "pending"}).json["requests"]:
+            arguments = request["action"]["arguments"]
+            if arguments["amount"] <= 100:
+                ann.decide(request)
+            elif arguments["amount"] <= 1000:
+                ann.decide(request, "modify", arguments=dict(arguments, amount=100))
+            else:
+                ann.decide(request, "reject", reason="ask the boss")
 
 
 def run(program, lines):
@@ -50,10 +84,11 @@ def run(program, lines):
 
 def main():
     arguments = sys.argv[1:]
-    writes = arguments[0] == "--write"
+    writes = "--write" in arguments
     program, expected = arguments[-2:]
     typed = pathlib.Path(expected + ".in")
-    output, code, left = run(program, typed.read_text().splitlines() if typed.exists() else [])
+    with server() if "--server" in arguments else contextlib.nullcontext():
+        output, code, left = run(program, typed.read_text().splitlines() if typed.exists() else [])
     target = pathlib.Path(expected + ".out")
     if writes:
         target.write_text(output)

@@ -73,7 +73,7 @@ struct Spent {
 /// Something that happened to a request.
 struct Event {
     std::int64_t seq = 0;  ///< pass it on as `after` to go on behind it
-    std::string name;      ///< `requested`, `settled`, …
+    std::string name;      ///< `approval-required`, `request-settled`, `tool-result`, …
     Request request;
 };
 
@@ -90,7 +90,8 @@ struct EventFilter {
 ///
 /// It fails closed: without a release that was understood and that belongs to the action, nothing
 /// runs, and the caller learns why. What runs are the arguments of the release: those that a person
-/// changed run as changed. Every form has a twin ending in _async for coroutines.
+/// changed run as changed. Every form that waits has a twin for coroutines, ending in _async; it
+/// goes on where `resume_on` says.
 class Holdpoint {
   public:
     static Result<Holdpoint> embedded(EmbeddedOptions options);
@@ -117,10 +118,12 @@ class Holdpoint {
 
     /// Whether a person confirmed. No answer is no.
     Run<bool> confirm(const Confirmation& confirmation, const Wait& wait = {});
+    Task<Run<bool>> confirm_async(Confirmation confirmation, Wait wait = {});
 
     /// The final answer as it may be given, perhaps with changes.
     Run<std::string> respond(const std::string& text, const Asking& asking = {},
                              const Wait& wait = {});
+    Task<Run<std::string>> respond_async(std::string text, Asking asking = {}, Wait wait = {});
 
     /// request(), then the work with the released arguments, then report(). What the work throws is
     /// reported and thrown on; an Error is reported and comes back as result `{"error": …}`.
@@ -135,9 +138,9 @@ class Holdpoint {
     Run<Json> run_released(const Release& release, const Work& work,
                            const std::function<Spent()>& spent = {}, bool may_repeat = false);
 
-    /// Wraps a callable so that every call asks first. `tool` is the name that policy and people
-    /// know it by. A callable that gives an Error comes back as Why::failed: it ran, so do not call
-    /// it again as if it had not. The callable takes the arguments as Json …
+    /// Wraps a callable so that every call asks first; see Gated. `tool` is the name that policy
+    /// and people know it by. A callable that gives an Error comes back as Why::failed: it ran, so
+    /// do not call it again as if it had not. The callable takes the arguments as Json …
     template <class F>
         requires std::invocable<F&, const Json&>
     auto gate(std::string tool, F callable);
@@ -149,19 +152,24 @@ class Holdpoint {
     /// A proposal given as the body of the REST API, waited for; for whoever passes requests on.
     /// With the id of what is passed on in `metadata.forwarded_from` asking twice asks once.
     Run<Request> settle(const Json& body, const Wait& wait = {});
+    Task<Run<Request>> settle_async(Json body, Wait wait = {});
 
-    /// Embedded only: a person's decision that reached the application by its own ways. A server
-    /// hears decisions itself, and never from an agent.
+    /// A person's decision that reached the application by its own ways. A server takes it only
+    /// from a person: connected with an approver's key, and never with an agent's.
     Result<Request> decide(const std::string& request_id, const Decision& decision);
     Result<Request> find(const std::string& request_id);
     /// Newest first, at most a hundred.
     Result<std::vector<Request>> list(const std::string& session = {});
 
-    /// Calls `on_event` for everything that happens, until it says false or `stop` comes. Goes on
-    /// by itself where a connection breaks; fails with unavailable if it stays broken.
-    Result<void> events(const EventFilter& filter,
-                        const std::function<bool(const Event&)>& on_event,
+    /// Calls `on_event` for everything that happens, until it says false or `stop` comes; on the
+    /// thread that called, so that it may use this Holdpoint. Goes on by itself where a connection
+    /// breaks; fails with unavailable if it stays broken.
+    using OnEvent = std::function<bool(const Event&)>;
+    Result<void> events(const EventFilter& filter, const OnEvent& on_event,
                         std::stop_token stop = {});
+    /// A thread of its own listens; `on_event` is called where coroutines go on.
+    Task<Result<void>> events_async(EventFilter filter, OnEvent on_event,
+                                    std::stop_token stop = {});
 
     /// Facts about tools, for embedded policy; a server has its own and only hears them as claims.
     /// Where a policy file, EmbeddedOptions and several declarations speak of one tool, the
@@ -197,66 +205,115 @@ inline bool is_failure(const Json& result) {
     return result.size() == 1 && result["error"].is_text();
 }
 
-/// Runs a callable through `holdpoint`, keeping its value as it is. What did its work and then gave
-/// an Error has failed; where its arguments did not even fit it, it never began.
-template <class T, class Call>
-Run<T> run_gated(Holdpoint holdpoint, Action action, const Wait& wait, const Call& call) {
-    std::optional<T> value;
-    bool has_begun = false;
-    Run<Json> ran = holdpoint.run(
-        action,
-        [&](const Json& arguments) -> Result<Json> {
-            Result<T> given = call(arguments, has_begun);
-            if (!given) return given.error();
-            value.emplace(std::move(*given));
-            return result_json(*value);
-        },
-        wait);
-    if (!ran && ran.error().why == Why::already_ran) {
-        const Json& result = ran.error().result;
-        if (is_failure(result))
-            return std::unexpected(
-                NotRun{Why::failed, result["error"].text_or(""), ran.error().request, result});
-        std::optional<T> kept = result_from<T>(result);
-        if (kept) return std::move(*kept);
+}  // namespace detail
+
+/// A callable that asks first. Copies share the callable, which is called by whoever calls them.
+template <class T, class... P>
+class Gated {
+  public:
+    /// Asks, waits, and runs what was released. T is what the callable returns; of Result<T> too.
+    Run<T> operator()(P... given, const Wait& wait = {}) const {
+        Kept kept;
+        return concluded(parts_->holdpoint.run(action(given...), keep_in(kept, *parts_), wait),
+                         kept);
     }
-    if (!ran) return std::unexpected(ran.error());
-    if (!value)
-        return std::unexpected(NotRun{
-            has_begun ? Why::failed : Why::broken, (*ran)["error"].text_or("it failed"), {}, *ran});
-    return std::move(*value);
-}
+    Task<Run<T>> async(P... given, Wait wait = {}) const {
+        return in_coroutine(parts_, action(given...), std::move(wait));
+    }
+
+  private:
+    friend class Holdpoint;
+    struct Parts {
+        Holdpoint holdpoint;
+        std::string tool;
+        std::function<Json(const P&...)> arguments_of;
+        std::move_only_function<Result<T>(const Json& released, bool& has_begun)> call;
+    };
+    /// What did its work and then gave an Error has failed; where its arguments did not even fit
+    /// it, it never began.
+    struct Kept {
+        std::optional<T> value;
+        bool has_begun = false;
+    };
+    explicit Gated(Parts parts) : parts_(std::make_shared<Parts>(std::move(parts))) {}
+
+    Action action(const P&... given) const {
+        return {.tool = parts_->tool, .arguments = parts_->arguments_of(given...)};
+    }
+
+    /// The work that keeps its value as it is, beside what is reported of it.
+    static Holdpoint::Work keep_in(Kept& kept, Parts& parts) {
+        return [&](const Json& released) -> Result<Json> {
+            Result<T> given = parts.call(released, kept.has_begun);
+            if (!given) return given.error();
+            kept.value.emplace(std::move(*given));
+            return detail::result_json(*kept.value);
+        };
+    }
+
+    static Run<T> concluded(const Run<Json>& ran, Kept& kept) {
+        if (!ran && ran.error().why == Why::already_ran) {
+            const Json& result = ran.error().result;
+            if (detail::is_failure(result))
+                return std::unexpected(
+                    NotRun{Why::failed, result["error"].text_or(""), ran.error().request, result});
+            std::optional<T> before = detail::result_from<T>(result);
+            if (before) return std::move(*before);
+        }
+        if (!ran) return std::unexpected(ran.error());
+        if (kept.value) return std::move(*kept.value);
+        return std::unexpected(NotRun{kept.has_begun ? Why::failed : Why::broken,
+                                      (*ran)["error"].text_or("it failed"),
+                                      {},
+                                      *ran});
+    }
+
+    static Task<Run<T>> in_coroutine(std::shared_ptr<Parts> parts, Action action, Wait wait) {
+        Kept kept;
+        Holdpoint::Work work = keep_in(kept, *parts);
+        Task<Run<Json>> running =
+            parts->holdpoint.run_async(std::move(action), std::move(work), std::move(wait));
+        const Run<Json> ran = co_await running;
+        co_return concluded(ran, kept);
+    }
+
+    std::shared_ptr<Parts> parts_;
+};
+
+namespace detail {
+
+/// The Gated of a callable with parameters of its own.
+template <class T, class Parameters>
+struct GatedOf;
+template <class T, class... P>
+struct GatedOf<T, std::tuple<P...>> {
+    using type = Gated<T, P...>;
+};
 
 }  // namespace detail
 
 template <class F>
     requires std::invocable<F&, const Json&>
 auto Holdpoint::gate(std::string tool, F callable) {
-    return [self = *this, tool = std::move(tool), callable = std::move(callable)](
-               const Json& arguments, const Wait& wait = {}) mutable {
-        using T = detail::Returned<std::invoke_result_t<F&, const Json&>>;
-        Action action{.tool = tool, .arguments = arguments};
-        return detail::run_gated<T>(self, std::move(action), wait,
-                                    [&](const Json& released, bool& has_begun) {
-                                        has_begun = true;
-                                        return detail::call_returning<T>(callable, released);
-                                    });
-    };
+    using T = detail::Returned<std::invoke_result_t<F&, const Json&>>;
+    return Gated<T, Json>(
+        {*this, std::move(tool), [](const Json& arguments) { return arguments; },
+         [callable = std::move(callable)](const Json& released, bool& has_begun) mutable {
+             has_begun = true;
+             return detail::call_returning<T>(callable, released);
+         }});
 }
 
 template <class F>
 auto Holdpoint::gate(std::string tool, std::vector<std::string> names, F callable) {
-    return [self = *this, tool = std::move(tool), names = std::move(names),
-            callable = std::move(callable)]<class... Given>(Given&&... given) mutable {
-        using Parameters = detail::ParametersOf<F>;
-        using T = detail::Returned<detail::AppliedResult<F, Parameters>>;
-        Action action{.tool = tool,
-                      .arguments = detail::named<Parameters>(names, std::forward<Given>(given)...)};
-        return detail::run_gated<T>(
-            self, std::move(action), {}, [&](const Json& released, bool& has_begun) {
-                return detail::apply_named<T, Parameters>(callable, names, released, has_begun);
-            });
-    };
+    using Parameters = detail::ParametersOf<F>;
+    using T = detail::Returned<detail::AppliedResult<F, Parameters>>;
+    return typename detail::GatedOf<T, Parameters>::type(
+        {*this, std::move(tool),
+         [names](const auto&... given) { return detail::named<Parameters>(names, given...); },
+         [names, callable = std::move(callable)](const Json& released, bool& has_begun) mutable {
+             return detail::apply_named<T, Parameters>(callable, names, released, has_begun);
+         }});
 }
 
 }  // namespace holdpoint

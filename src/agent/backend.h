@@ -35,9 +35,8 @@ class Backend {
     virtual void report(std::string id, Json body, Done done) = 0;
     virtual void decide(std::string id, Json body, std::string by, Done done) = 0;
     virtual void list(std::string session, Done done) = 0;
-    /// Blocks.
-    virtual Result<void> events(const EventFilter& filter,
-                                const std::function<bool(const Event&)>& on_event,
+    /// Blocks, and calls `on_event` on the thread that called.
+    virtual Result<void> events(const EventFilter& filter, const Holdpoint::OnEvent& on_event,
                                 const std::stop_token& stop) = 0;
     /// Gives a number by which it can be taken back.
     virtual Result<std::uint64_t> declare(const std::vector<ToolFacts>& tools) = 0;

@@ -149,8 +149,11 @@ class Client {
     Listeners<Advisor> advisors_;             // guarded by mutex_
 };
 
-/// The release of a settled request, or why there is none. A release that is not of this very
-/// action is `broken`: other arguments count only where a person changed them.
+/// The release of a settled request of this kind, or why there is none; an answer that contradicts
+/// itself is `broken`.
+Run<Release> released(const Request& request, Kind kind);
+/// The same for an action. A release that is not of this very action is `broken`: other arguments
+/// count only where a person changed them.
 Run<Release> conclude(const Request& request, const Action& action);
 
 /// Why a settled request released nothing.

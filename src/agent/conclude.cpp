@@ -129,7 +129,7 @@ NotRun interrupted(std::optional<Request> request) {
             {}};
 }
 
-Run<Release> conclude(const Request& request, const Action& action) {
+Run<Release> released(const Request& request, Kind kind) {
     if (!request.is_settled()) return broken(request, "the request is not settled");
     if (!request.release) {
         if (may_release(*request.outcome) && *request.outcome != Outcome::expired)
@@ -138,14 +138,19 @@ Run<Release> conclude(const Request& request, const Action& action) {
     }
     if (!may_release(*request.outcome))
         return broken(request, "the answer says no and releases something all the same");
-    const Release& release = *request.release;
-    if (request.kind != Kind::action || request.tool() != action.tool)
-        return broken(request, "the answer is about something else");
-    if (release.digest != request.digest)
+    if (request.kind != kind) return broken(request, "the answer is about something else");
+    if (request.release->digest != request.digest)
         return broken(request, "the release has another digest than the request");
-    if (release.arguments != request.arguments())
+    return *request.release;
+}
+
+Run<Release> conclude(const Request& request, const Action& action) {
+    Run<Release> release = released(request, Kind::action);
+    if (!release) return release;
+    if (request.tool() != action.tool) return broken(request, "the answer is about something else");
+    if (release->arguments != request.arguments())
         return broken(request, "the release has other arguments than the request");
-    if (request.outcome != Outcome::modified && release.arguments != action.arguments)
+    if (request.outcome != Outcome::modified && release->arguments != action.arguments)
         return broken(request, "the arguments changed although nobody changed them");
     return release;
 }

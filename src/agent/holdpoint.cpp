@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "agent/client.h"
+#include "agent/listen.h"
 #include "agent/remote.h"
 
 namespace holdpoint {
@@ -20,9 +21,17 @@ std::string state_folder(const RemoteOptions& options) {
     return "holdpoint-state";
 }
 
+/// The blocking form of what is written as a coroutine: this thread runs it to its end.
+template <class Form, class... Given>
+auto run_here(const Form& form, const std::shared_ptr<Client>& client, const Given&... given) {
+    RunLoop loop;
+    return sync_wait(form(client, given..., loop.executor()), loop);
+}
+
 Run<Plan> plan_of(const Request& request, const Plan& proposed) {
-    if (!request.release) return std::unexpected(agent::not_run(request));
-    const Json json = request.release->arguments;
+    const Run<Release> release = agent::released(request, Kind::plan);
+    if (!release) return std::unexpected(release.error());
+    const Json json = release->arguments;
     Plan plan = proposed;
     plan.title = json["title"].text_or("");
     plan.steps.clear();
@@ -37,35 +46,87 @@ Run<Plan> plan_of(const Request& request, const Plan& proposed) {
     for (std::size_t i = 0; is_same && i < plan.steps.size(); ++i)
         is_same = plan.steps[i].action == proposed.steps[i].action &&
                   plan.steps[i].tool == proposed.steps[i].tool;
-    if (request.release->digest != request.digest ||
-        (request.outcome != Outcome::modified && !is_same) || plan.steps.empty())
+    if ((request.outcome != Outcome::modified && !is_same) || plan.steps.empty())
         return std::unexpected(
             NotRun{Why::broken, "It was not run: the answer is about another plan.", request, {}});
     return plan;
 }
 
-Task<Run<Plan>> plan_task(std::shared_ptr<Client> client, Plan plan, Wait wait, Executor executor) {
+Run<Json> answer_of(const Request& request, const Question&) {
+    if (request.outcome != Outcome::answered || !request.decision)
+        return std::unexpected(agent::not_run(request));
+    return request.decision->answer;
+}
+
+Run<bool> confirmation_of(const Request& request, const Confirmation& asked) {
+    if (request.outcome == Outcome::rejected && !request.release) return false;
+    const Run<Release> release = agent::released(request, Kind::confirmation);
+    if (!release) return std::unexpected(release.error());
+    // Silence that policy lets pass is still no word of a person.
+    if (request.outcome == Outcome::expired) return std::unexpected(agent::not_run(request));
+    if (request.subject["message"].text() != asked.message)
+        return std::unexpected(
+            NotRun{Why::broken, "The answer is about another question.", request, {}});
+    return true;
+}
+
+struct Response {
+    std::string text;
+    Asking asking;
+};
+
+Run<std::string> response_of(const Request& request, const Response& proposed) {
+    const Run<Release> release = agent::released(request, Kind::response);
+    if (!release) return std::unexpected(release.error());
+    std::optional<std::string> text = release->arguments["text"].text();
+    if (!text || (*text != proposed.text && request.outcome != Outcome::modified))
+        return std::unexpected(
+            NotRun{Why::broken, "The answer that was released is another one.", request, {}});
+    return std::move(*text);
+}
+
+/// Proposes something, waits, and reads what was made of it.
+template <class T, class Proposed>
+Task<Run<T>> settled_as(std::shared_ptr<Client> client, Proposed proposed, Json body, Wait wait,
+                        Run<T> (*read)(const Request&, const Proposed&), Executor executor) {
     Task<Run<Request>> settling =
-        Client::settle(std::move(client), agent::body_of(plan), wait, std::move(executor));
+        Client::settle(std::move(client), std::move(body), std::move(wait), std::move(executor));
     Run<Request> settled = co_await settling;
     if (!settled) co_return std::unexpected(settled.error());
-    co_return plan_of(*settled, plan);
+    co_return read(*settled, proposed);
+}
+
+Task<Run<Plan>> plan_task(std::shared_ptr<Client> client, Plan plan, Wait wait, Executor executor) {
+    Json body = agent::body_of(plan);
+    return settled_as(std::move(client), std::move(plan), std::move(body), std::move(wait),
+                      &plan_of, std::move(executor));
 }
 
 Task<Run<Json>> ask_task(std::shared_ptr<Client> client, Question question, Wait wait,
                          Executor executor) {
-    Task<Run<Request>> settling =
-        Client::settle(std::move(client), agent::body_of(question), wait, std::move(executor));
-    Run<Request> settled = co_await settling;
-    if (!settled) co_return std::unexpected(settled.error());
-    if (settled->outcome != Outcome::answered || !settled->decision)
-        co_return std::unexpected(agent::not_run(*settled));
-    co_return settled->decision->answer;
+    Json body = agent::body_of(question);
+    return settled_as(std::move(client), std::move(question), std::move(body), std::move(wait),
+                      &answer_of, std::move(executor));
+}
+
+Task<Run<bool>> confirm_task(std::shared_ptr<Client> client, Confirmation confirmation, Wait wait,
+                             Executor executor) {
+    Json body = agent::body_of(confirmation);
+    return settled_as(std::move(client), std::move(confirmation), std::move(body), std::move(wait),
+                      &confirmation_of, std::move(executor));
+}
+
+Task<Run<std::string>> respond_task(std::shared_ptr<Client> client, Response response, Wait wait,
+                                    Executor executor) {
+    Json body = agent::body_of_response(response.text, response.asking);
+    return settled_as(std::move(client), std::move(response), std::move(body), std::move(wait),
+                      &response_of, std::move(executor));
 }
 
 Task<Run<Json>> run_task(std::shared_ptr<Client> client, Action action, Holdpoint::Work work,
                          Wait wait, Executor executor) {
-    Task<Run<Release>> requesting = Client::request(client, std::move(action), wait, executor);
+    Task<Run<Release>> requesting =
+        Client::request(client, std::move(action), std::move(wait), executor);
     Run<Release> release = co_await requesting;
     if (!release) co_return std::unexpected(release.error());
     Task<Run<Json>> running =
@@ -87,8 +148,7 @@ Result<Holdpoint> Holdpoint::connect(RemoteOptions options) {
 }
 
 Run<Release> Holdpoint::request(const Action& action, const Wait& wait) {
-    RunLoop loop;
-    return sync_wait(Client::request(client_, action, wait, loop.executor()), loop);
+    return run_here(&Client::request, client_, action, wait);
 }
 Task<Run<Release>> Holdpoint::request_async(Action action, Wait wait) {
     return Client::request(client_, std::move(action), std::move(wait), client_->resume_on());
@@ -96,8 +156,7 @@ Task<Run<Release>> Holdpoint::request_async(Action action, Wait wait) {
 
 std::vector<Run<Release>> Holdpoint::propose_batch(const std::vector<Action>& actions,
                                                    const Wait& wait) {
-    RunLoop loop;
-    return sync_wait(Client::batch(client_, actions, wait, loop.executor()), loop);
+    return run_here(&Client::batch, client_, actions, wait);
 }
 Task<std::vector<Run<Release>>> Holdpoint::propose_batch_async(std::vector<Action> actions,
                                                                Wait wait) {
@@ -105,50 +164,37 @@ Task<std::vector<Run<Release>>> Holdpoint::propose_batch_async(std::vector<Actio
 }
 
 Run<Plan> Holdpoint::propose_plan(const Plan& plan, const Wait& wait) {
-    RunLoop loop;
-    return sync_wait(plan_task(client_, plan, wait, loop.executor()), loop);
+    return run_here(&plan_task, client_, plan, wait);
 }
 Task<Run<Plan>> Holdpoint::propose_plan_async(Plan plan, Wait wait) {
     return plan_task(client_, std::move(plan), std::move(wait), client_->resume_on());
 }
 
 Run<Json> Holdpoint::ask(const Question& question, const Wait& wait) {
-    RunLoop loop;
-    return sync_wait(ask_task(client_, question, wait, loop.executor()), loop);
+    return run_here(&ask_task, client_, question, wait);
 }
 Task<Run<Json>> Holdpoint::ask_async(Question question, Wait wait) {
     return ask_task(client_, std::move(question), std::move(wait), client_->resume_on());
 }
 
 Run<bool> Holdpoint::confirm(const Confirmation& confirmation, const Wait& wait) {
-    RunLoop loop;
-    Run<Request> settled = sync_wait(
-        Client::settle(client_, agent::body_of(confirmation), wait, loop.executor()), loop);
-    if (!settled) return std::unexpected(settled.error());
-    if (settled->release) return true;
-    if (settled->outcome == Outcome::rejected) return false;
-    return std::unexpected(agent::not_run(*settled));
+    return run_here(&confirm_task, client_, confirmation, wait);
+}
+Task<Run<bool>> Holdpoint::confirm_async(Confirmation confirmation, Wait wait) {
+    return confirm_task(client_, std::move(confirmation), std::move(wait), client_->resume_on());
 }
 
 Run<std::string> Holdpoint::respond(const std::string& text, const Asking& asking,
                                     const Wait& wait) {
-    RunLoop loop;
-    Run<Request> settled = sync_wait(
-        Client::settle(client_, agent::body_of_response(text, asking), wait, loop.executor()),
-        loop);
-    if (!settled) return std::unexpected(settled.error());
-    if (!settled->release) return std::unexpected(agent::not_run(*settled));
-    std::string released = settled->release->arguments["text"].text_or("");
-    if (released != text && settled->outcome != Outcome::modified)
-        return std::unexpected(
-            NotRun{Why::broken, "The answer that was released is another one.", *settled, {}});
-    return released;
+    return run_here(&respond_task, client_, Response{text, asking}, wait);
+}
+Task<Run<std::string>> Holdpoint::respond_async(std::string text, Asking asking, Wait wait) {
+    return respond_task(client_, {std::move(text), std::move(asking)}, std::move(wait),
+                        client_->resume_on());
 }
 
 Run<Json> Holdpoint::run(const Action& action, const Work& work, const Wait& wait) {
-    Run<Release> release = request(action, wait);
-    if (!release) return std::unexpected(release.error());
-    return run_released(*release, work);
+    return run_here(&run_task, client_, action, work, wait);
 }
 Task<Run<Json>> Holdpoint::run_async(Action action, Work work, Wait wait) {
     return run_task(client_, std::move(action), std::move(work), std::move(wait),
@@ -163,8 +209,10 @@ Run<Json> Holdpoint::run_released(const Release& release, const Work& work,
 }
 
 Run<Request> Holdpoint::settle(const Json& body, const Wait& wait) {
-    RunLoop loop;
-    return sync_wait(Client::settle(client_, body, wait, loop.executor()), loop);
+    return run_here(&Client::settle, client_, body, wait);
+}
+Task<Run<Request>> Holdpoint::settle_async(Json body, Wait wait) {
+    return Client::settle(client_, std::move(body), std::move(wait), client_->resume_on());
 }
 
 Result<Request> Holdpoint::decide(const std::string& request_id, const Decision& decision) {
@@ -198,10 +246,14 @@ Result<std::vector<Request>> Holdpoint::list(const std::string& session) {
     return requests;
 }
 
-Result<void> Holdpoint::events(const EventFilter& filter,
-                               const std::function<bool(const Event&)>& on_event,
+Result<void> Holdpoint::events(const EventFilter& filter, const OnEvent& on_event,
                                std::stop_token stop) {
     return client_->backend().events(filter, on_event, stop);
+}
+Task<Result<void>> Holdpoint::events_async(EventFilter filter, OnEvent on_event,
+                                           std::stop_token stop) {
+    return agent::listen(client_, std::move(filter), std::move(on_event), std::move(stop),
+                         client_->resume_on());
 }
 
 Result<void> Holdpoint::declare(const std::vector<ToolFacts>& tools) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "agent/backend.h"
+#include "agent/client.h"
 #include "agent/gated_runner.h"
 
 namespace holdpoint {
@@ -124,10 +126,14 @@ Run<std::string> HumanInTheLoop::request_guidance(const std::string& situation,
     parts_->chronicle->follow_this_thread();
     Question question{.question = situation, .options = options};
     if (!options.empty()) question.type = InputType::choice;
-    const Run<Json> told = parts_->holdpoint.ask(question, parts_->wait());
-    if (!told) return std::unexpected(told.error());
-    std::string words = told->text_or("");
-    if (parts_->options.feedback) log_failure(parts_->options.feedback->guide(words, "person"));
+    // settle() instead of ask(): beside the words it says whose they are.
+    const Run<Request> settled = parts_->holdpoint.settle(agent::body_of(question), parts_->wait());
+    if (!settled) return std::unexpected(settled.error());
+    if (settled->outcome != Outcome::answered || !settled->decision)
+        return std::unexpected(agent::not_run(*settled));
+    std::string words = settled->decision->answer.text_or("");
+    if (parts_->options.feedback)
+        log_failure(parts_->options.feedback->guide(words, settled->decision->by));
     return words;
 }
 

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
 
 #include "agent/http.h"
 #include "agent/pause.h"
@@ -68,8 +72,7 @@ class Remote : public Backend {
                   "/v1/requests" + (session.empty() ? "" : "?session=" + percent_encode(session))},
              std::move(done));
     }
-    Result<void> events(const EventFilter& filter,
-                        const std::function<bool(const Event&)>& on_event,
+    Result<void> events(const EventFilter& filter, const Holdpoint::OnEvent& on_event,
                         const std::stop_token& stop) override;
     Result<std::uint64_t> declare(const std::vector<ToolFacts>&) override { return 0; }
     void undeclare(std::uint64_t) override {}
@@ -125,10 +128,17 @@ class Remote : public Backend {
             if (!is_passing || is_closing_) return done(std::move(answer));
             const SteadyTime::time_point now = SteadyTime::now();
             if (!give_up) give_up = now + options_.unreachable_after;
-            if (outgoing.until) give_up = std::min(*give_up, *outgoing.until);
             outgoing.delay =
                 std::max(pause, milliseconds(std::int64_t{1000} * answer.error().retry_after_s));
-            if (now + outgoing.delay > *give_up) return done(std::move(answer));
+            if (outgoing.until && *outgoing.until < *give_up) {
+                // The caller's time ends before our patience: it is used to its end, so that what
+                // ends the call is that the time is over.
+                if (now >= *outgoing.until) return done(std::move(answer));
+                outgoing.delay = std::min(outgoing.delay,
+                                          std::chrono::ceil<milliseconds>(*outgoing.until - now));
+            } else if (now + outgoing.delay > *give_up) {
+                return done(std::move(answer));
+            }
             attempt(std::move(outgoing), std::move(done), give_up, std::min(pause * 2, retry_max));
         });
     }
@@ -143,6 +153,15 @@ class Remote : public Backend {
         return body;
     }
 
+    /// How one connection to a stream of events ended.
+    struct Ended {
+        std::optional<Error> why = {};  ///< nothing: whoever listened had enough
+        bool was_open = false;
+    };
+    /// Fails where the server says what cannot be understood.
+    Result<Ended> listen(const EventFilter& filter, std::int64_t& after,
+                         const Holdpoint::OnEvent& on_event, const std::stop_token& stop);
+
     RemoteOptions options_;
     struct Closing {
         std::atomic<bool>& flag;
@@ -154,52 +173,118 @@ class Remote : public Backend {
     Closing closing_{is_closing_};
 };
 
-Result<void> Remote::events(const EventFilter& filter,
-                            const std::function<bool(const Event&)>& on_event,
+/// One connection to a stream of events: the engine's thread fills it, whoever listens empties it.
+/// Where the listener is slow and too much waits, the connection is ended; the next one goes on
+/// behind what was taken.
+class Stream {
+  public:
+    struct Taken {
+        std::optional<std::string> data;  ///< of one event; nothing: it is over
+        Result<HttpReply> ended = HttpReply{};
+    };
+
+    bool feed(std::string_view bytes) {
+        const std::lock_guard lock(mutex_);
+        const bool is_wanted = parser_.feed(bytes, [this](const std::string& data) {
+            waiting_bytes_ += data.size();
+            waiting_.push_back(data);
+            return waiting_bytes_ <= EventData::bytes_max;
+        });
+        is_changed_.notify_all();
+        return is_wanted;
+    }
+    void end(Result<HttpReply> reply) {
+        const std::lock_guard lock(mutex_);
+        ended_.emplace(std::move(reply));
+        is_changed_.notify_all();
+    }
+    /// Waits for the next one. Nothing at all once `stop` came.
+    std::optional<Taken> take(const std::stop_token& stop) {
+        std::unique_lock lock(mutex_);
+        is_changed_.wait(lock, stop, [this] { return !waiting_.empty() || ended_; });
+        if (stop.stop_requested()) return std::nullopt;
+        if (waiting_.empty()) return Taken{std::nullopt, *ended_};
+        Taken next{std::move(waiting_.front())};
+        waiting_.pop_front();
+        waiting_bytes_ -= next.data->size();
+        return next;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable_any is_changed_;
+    EventData parser_;                        // guarded by mutex_
+    std::deque<std::string> waiting_;         // guarded by mutex_
+    std::size_t waiting_bytes_ = 0;           // guarded by mutex_
+    std::optional<Result<HttpReply>> ended_;  // guarded by mutex_
+};
+
+Result<std::optional<Event>> read_event(const std::string& data) {
+    const Result<Json> json = Json::parse(data);
+    if (!json) return Error{ErrorCode::internal, "an event is not what a Holdpoint server says"};
+    if (!(*json)["request"].is_object()) return std::optional<Event>();  // a greeting
+    Result<Request> request = Request::read((*json)["request"]);
+    if (!request) return request.error();
+    return Event{(*json)["seq"].integer().value_or(0), (*json)["type"].text_or(""),
+                 std::move(*request)};
+}
+
+Result<Remote::Ended> Remote::listen(const EventFilter& filter, std::int64_t& after,
+                                     const Holdpoint::OnEvent& on_event,
+                                     const std::stop_token& stop) {
+    HttpCall call =
+        http_call({.path = "/v1/events" + (filter.session.empty()
+                                               ? std::string()
+                                               : "?session=" + percent_encode(filter.session))});
+    call.headers.emplace_back("Accept: text/event-stream");
+    if (after >= 0) call.headers.push_back(fmt::format("Last-Event-ID: {}", after));
+    call.timeout = milliseconds(0);
+    const auto stream = std::make_shared<Stream>();
+    call.on_bytes = [stream](std::string_view bytes) { return stream->feed(bytes); };
+    struct Hanging {
+        HttpEngine& engine;
+        HttpEngine::CallId id;
+        ~Hanging() { engine.cancel(id); }
+    };
+    const Hanging hanging{engine_,
+                          engine_.start(std::move(call), [stream](Result<HttpReply> reply) {
+                              stream->end(std::move(reply));
+                          })};
+    for (;;) {
+        const std::optional<Stream::Taken> taken = stream->take(stop);
+        if (!taken) return Ended{};
+        if (!taken->data) {
+            const Result<HttpReply>& reply = taken->ended;
+            if (!reply) return Ended{.why = reply.error()};
+            if (reply->status >= 300)
+                return Ended{.why = error_of(reply->status, reply->body, reply->retry_after_s)};
+            return Ended{.why = Error{ErrorCode::unavailable, "the stream ended"},
+                         .was_open = true};
+        }
+        Result<std::optional<Event>> event = read_event(*taken->data);
+        if (!event) return event.error();
+        if (!*event) continue;
+        after = (*event)->seq;
+        if (!on_event(**event)) return Ended{};
+    }
+}
+
+Result<void> Remote::events(const EventFilter& filter, const Holdpoint::OnEvent& on_event,
                             const std::stop_token& stop) {
     std::int64_t after = filter.after;
-    bool has_ended = false;
     SteadyTime::time_point give_up = SteadyTime::now() + options_.unreachable_after;
     milliseconds wait = retry_first;
     while (!stop.stop_requested()) {
-        HttpCall call = http_call(
-            {.path = "/v1/events" + (filter.session.empty()
-                                         ? std::string()
-                                         : "?session=" + percent_encode(filter.session))});
-        call.headers.emplace_back("Accept: text/event-stream");
-        if (after >= 0) call.headers.push_back(fmt::format("Last-Event-ID: {}", after));
-        call.timeout = milliseconds(0);
-        EventData parser;
-        Result<void> understood;
-        call.on_bytes = [&](std::string_view bytes) {
-            return parser.feed(bytes, [&](const std::string& data) {
-                const Result<Json> json = Json::parse(data);
-                if (!json || !(*json)["request"].is_object()) return true;  // a greeting
-                Result<Request> request = Request::read((*json)["request"]);
-                if (!request) {
-                    understood = request.error();
-                    return false;
-                }
-                Event event{(*json)["seq"].integer().value_or(0), (*json)["type"].text_or(""),
-                            std::move(*request)};
-                after = event.seq;
-                has_ended = !on_event(event);
-                return !has_ended;
-            });
-        };
-        const Result<HttpReply> reply = engine_.call(std::move(call), stop);
-        if (!understood) return understood;
-        if (has_ended || stop.stop_requested()) return {};
-        Error error{ErrorCode::unavailable, "the stream ended"};
-        if (!reply) error = reply.error();
-        if (reply && reply->status >= 300)
-            error = error_of(reply->status, reply->body, reply->retry_after_s);
-        if (error.code != ErrorCode::unavailable && error.code != ErrorCode::rate_limited)
-            return error;
-        const bool was_open = reply && reply->status < 300;
+        const std::int64_t before = after;
+        const Result<Ended> ended = listen(filter, after, on_event, stop);
+        if (!ended) return ended.error();
+        if (!ended->why) return {};
+        const ErrorCode code = ended->why->code;
+        if (code != ErrorCode::unavailable && code != ErrorCode::rate_limited) return *ended->why;
+        const bool was_open = ended->was_open || after != before;
         if (was_open) give_up = SteadyTime::now() + options_.unreachable_after;
         wait = was_open ? retry_first : std::min(wait * 2, retry_max);
-        if (SteadyTime::now() + wait > give_up) return error;
+        if (SteadyTime::now() + wait > give_up) return *ended->why;
         agent::pause(wait, stop);
     }
     return {};

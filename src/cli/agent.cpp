@@ -3,6 +3,8 @@
 #include <holdpoint/git.h>
 #include <holdpoint/tools.h>
 #include <poll.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +84,14 @@ std::optional<std::string> read_line(std::string& buffer, const std::stop_token&
         if (count <= 0) return std::nullopt;
         buffer.append(bytes, static_cast<std::size_t>(count));
     }
+}
+
+/// What the library has to report goes where messages go: the output is for data.
+void log_to_stderr() {
+    auto logger = std::make_shared<spdlog::logger>(
+        "holdpoint", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    logger->set_pattern("%l: %v");
+    spdlog::set_default_logger(std::move(logger));
 }
 
 RemoteOptions remote_options(const Session& session, const AgentOptions& given, Labels labels) {
@@ -268,6 +278,7 @@ void add_agent(Command app, Commands& commands) {
         .show_default()
         .between(0, 1'000'000);
     on_session(command, commands, [options](Session& session) {
+        log_to_stderr();
         return options->is_demo ? run_demo(session, *options) : run_agent(session, *options);
     });
 }

@@ -35,6 +35,12 @@ PrincipalId id_of(const std::string& name) {
     return id;
 }
 
+/// What happened to a request that still waits, and that its people should look at once more.
+bool must_ask_again(core::EventKind kind) {
+    return kind == core::EventKind::reminded || kind == core::EventKind::escalated ||
+           kind == core::EventKind::retried;
+}
+
 }  // namespace
 
 Json resource_of(const core::Request& request) {
@@ -57,6 +63,7 @@ core::Actor Embedded::actor(const std::string& name, bool is_agent) const {
 
 std::vector<store::Principal> Embedded::people() const {
     std::vector<std::string> names{options_.person};
+    if (!options_.labels.user.empty()) names.push_back(options_.labels.user);
     for (const auto& [group, members] : options_.groups)
         names.insert(names.end(), members.begin(), members.end());
     std::sort(names.begin(), names.end());
@@ -166,6 +173,8 @@ void Embedded::on_commit(const std::vector<store::Change>& changes) {
         const core::Request& request = *change.request;
         if (request.state == core::State::pending) {
             wake_at(request.next_at);
+            if (desk_ && must_ask_again(change.event.event.kind))
+                desk_->ask_again(request.id.text());
             continue;
         }
         if (change.event.event.kind != core::EventKind::settled) continue;
@@ -175,7 +184,12 @@ void Embedded::on_commit(const std::vector<store::Change>& changes) {
     const std::lock_guard lock(listening_mutex_);
     for (const std::shared_ptr<Listening>& listening : listening_) {
         const std::lock_guard inner(listening->mutex);
-        for (const store::Change& change : changes) listening->changes.push_back(change);
+        listening->changes.insert(listening->changes.end(), changes.begin(), changes.end());
+        if (listening->changes.size() > Listening::changes_max) {
+            if (!listening->forgotten_after)
+                listening->forgotten_after = listening->changes.front().event.seq - 1;
+            listening->changes.clear();
+        }
         listening->is_changed.notify_all();
     }
 }

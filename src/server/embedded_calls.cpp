@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "agent/json_value.h"
 #include "api/wire/decide.h"
@@ -45,6 +46,8 @@ void Embedded::propose(Json body, bool is_batch, std::string key, Until, Done do
         call.ids.push_back(RequestId::fresh(call.now));
     if (is_batch) call.batch = BatchId::fresh(call.now);
     call.agent = agent_;
+    // Whoever opened this engine said for whom it works: that is no word of the agent.
+    call.owner = options_.labels.user;
     call.idempotency.key = std::move(key);
     const Sha256 hash = sha256(body.dump());
     call.idempotency.call_hash.assign(reinterpret_cast<const char*>(hash.data()), hash.size());
@@ -176,8 +179,7 @@ void Embedded::list(std::string session, Done done) {
                 });
 }
 
-Result<void> Embedded::events(const EventFilter& filter,
-                              const std::function<bool(const Event&)>& on_event,
+Result<void> Embedded::events(const EventFilter& filter, const Holdpoint::OnEvent& on_event,
                               const std::stop_token& stop) {
     store::ListFilter wanted;
     if (!filter.session.empty()) wanted.session = filter.session;
@@ -196,41 +198,52 @@ Result<void> Embedded::events(const EventFilter& filter,
     } leaving{*this, listening};
 
     std::int64_t seen = filter.after;
-    const auto deliver = [&](const store::Change& change) -> Result<bool> {
-        if (change.event.seq <= seen) return true;
-        seen = change.event.seq;
-        if (!service::matches(wanted, *change.request)) return true;
-        Result<Request> request = Request::read(resource_of(*change.request));
-        if (!request) return request.error();
-        return on_event(
-            {seen, std::string(core::public_name(change.event.event.kind)), std::move(*request)});
+    const auto deliver = [&](const auto& changes) -> Result<bool> {
+        for (const store::Change& change : changes) {
+            if (change.event.seq <= seen) continue;
+            seen = change.event.seq;
+            if (!service::matches(wanted, *change.request)) continue;
+            Result<Request> request = Request::read(resource_of(*change.request));
+            if (!request) return request.error();
+            const std::string_view name = core::public_name(change.event.event.kind);
+            if (!on_event({seen, std::string(name), std::move(*request)})) return false;
+        }
+        return true;
     };
-    while (filter.after >= 0) {
+    const auto catch_up = [&](std::int64_t after) -> Result<bool> {
         constexpr int page = 200;
-        const Result<std::vector<store::Change>> past =
-            ask([&](store::Transaction& tx) { return tx.events({.after = seen}, wanted, page); });
-        if (!past) return past.error();
-        for (const store::Change& change : *past) {
-            const Result<bool> goes_on = deliver(change);
+        for (seen = std::max(seen, after);;) {
+            const Result<std::vector<store::Change>> past = ask(
+                [&](store::Transaction& tx) { return tx.events({.after = seen}, wanted, page); });
+            if (!past) return past.error();
+            const Result<bool> goes_on = deliver(*past);
+            if (!goes_on || !*goes_on || static_cast<int>(past->size()) < page) return goes_on;
+        }
+    };
+    std::optional<std::int64_t> read_after;
+    if (filter.after >= 0) read_after = filter.after;
+    while (!stop.stop_requested()) {
+        if (read_after) {
+            const Result<bool> goes_on = catch_up(*std::exchange(read_after, std::nullopt));
             if (!goes_on) return goes_on.error();
             if (!*goes_on) return {};
         }
-        if (static_cast<int>(past->size()) < page) break;
-    }
-    while (!stop.stop_requested()) {
         std::deque<store::Change> changes;
         {
             std::unique_lock lock(listening->mutex);
-            listening->is_changed.wait(
-                lock, stop, [&] { return !listening->changes.empty() || listening->is_closed; });
+            listening->is_changed.wait(lock, stop, [&] {
+                return !listening->changes.empty() || listening->forgotten_after ||
+                       listening->is_closed;
+            });
             if (listening->is_closed) return Error{ErrorCode::unavailable, "the engine was closed"};
+            read_after = std::exchange(listening->forgotten_after, std::nullopt);
+            // What was not forgotten comes with what the store has, in order.
+            if (read_after) listening->changes.clear();
             changes.swap(listening->changes);
         }
-        for (const store::Change& change : changes) {
-            const Result<bool> goes_on = deliver(change);
-            if (!goes_on) return goes_on.error();
-            if (!*goes_on) return {};
-        }
+        const Result<bool> goes_on = deliver(changes);
+        if (!goes_on) return goes_on.error();
+        if (!*goes_on) return {};
     }
     return {};
 }

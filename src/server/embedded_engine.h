@@ -38,8 +38,7 @@ class Embedded : public agent::Backend {
     void report(std::string id, Json body, Done done) override;
     void decide(std::string id, Json body, std::string by, Done done) override;
     void list(std::string session, Done done) override;
-    Result<void> events(const EventFilter& filter,
-                        const std::function<bool(const Event&)>& on_event,
+    Result<void> events(const EventFilter& filter, const Holdpoint::OnEvent& on_event,
                         const std::stop_token& stop) override;
     Result<std::uint64_t> declare(const std::vector<ToolFacts>& tools) override;
     void undeclare(std::uint64_t number) override;
@@ -51,12 +50,15 @@ class Embedded : public agent::Backend {
         std::uint64_t number;
         Done done;
     };
-    /// Somebody who listens to events.
+    /// Somebody who listens to events. Where more wait than `changes_max` they are forgotten, and
+    /// the listener reads them from the store.
     struct Listening {
+        static constexpr std::size_t changes_max = 1000;
         std::mutex mutex;
         std::condition_variable_any is_changed;
-        std::deque<store::Change> changes;  // guarded by mutex
-        bool is_closed = false;             // guarded by mutex
+        std::deque<store::Change> changes;            // guarded by mutex
+        std::optional<std::int64_t> forgotten_after;  // guarded by mutex; from here on
+        bool is_closed = false;                       // guarded by mutex
     };
 
     core::Actor actor(const std::string& name, bool is_agent) const;

@@ -38,6 +38,14 @@ void HumanDesk::ask(const std::string& id) {
     is_changed_.notify_all();
 }
 
+void HumanDesk::ask_again(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    if (!known_.contains(id) || current_ == id || std::ranges::find(queue_, id) != queue_.end())
+        return;
+    queue_.push_back(id);
+    is_changed_.notify_all();
+}
+
 void HumanDesk::settled(const std::string& id) {
     const std::lock_guard lock(mutex_);
     known_.erase(id);

@@ -33,6 +33,9 @@ class HumanDesk {
 
     /// Puts a pending request before the people; one that is there already is not put twice.
     void ask(const std::string& id);
+    /// Time passed, or others are asked now: it is put before the people once more, unless it is
+    /// there right now.
+    void ask_again(const std::string& id);
     /// It was settled: whoever is being asked about it need not answer any more.
     void settled(const std::string& id);
     void notify(const Notification& notification);

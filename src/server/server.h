@@ -17,7 +17,7 @@ struct Started {
 };
 
 /// Opens the store, serves until SIGINT or SIGTERM, and stops cleanly. SIGHUP reads the
-/// certificates again. `on_started` is called once, when requests are answered.
+/// certificates and the policy file again. `on_started` is called once, when requests are answered.
 /// Fails with what went wrong and what to do when it cannot start.
 Result<void> serve(const Config& config, const std::function<void(const Started&)>& on_started);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs the library and builds a separate small project against it: by find_package and by pkg-config.
+"""Installs everything and builds a separate small project against the library: by find_package and by pkg-config.
 
     install_test.py BUILD_FOLDER CXX
 """
@@ -37,6 +37,12 @@ def main():
             f"-DCMAKE_CXX_COMPILER={compiler}")
         run("cmake", "--build", folder / "consumer")
         expect(folder / "consumer" / "consumer")
+
+        run("cmake", "--install", build, "--prefix", prefix, "--component", "program")
+        for name in ("bin/holdpoint", "share/man/man1/holdpoint.1", "share/bash-completion/completions/holdpoint",
+                     "share/zsh/site-functions/_holdpoint", "share/fish/vendor_completions.d/holdpoint.fish"):
+            if not (prefix / name).is_file() or not (prefix / name).stat().st_size:
+                sys.exit(f"{name} was not installed")
 
         # Embedders may use another compiler than we do.
         other = shutil.which("g++-12") or compiler

@@ -7,20 +7,12 @@
 #include <filesystem>
 #include <thread>
 
-#include "tests/agent/people.h"
+#include "tests/agent/live_server.h"
 
 namespace holdpoint::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct Folder {
-    std::string path = std::filesystem::temp_directory_path() / "holdpoint-library-XXXXXX";
-    Folder() {
-        if (!mkdtemp(path.data())) throw std::runtime_error("no temporary folder");
-    }
-    ~Folder() { std::filesystem::remove_all(path); }
-};
 
 double refund(const std::string&, double amount) { return amount; }
 
@@ -34,33 +26,6 @@ TEST(Gate, A1_what_a_person_approves_runs_once) {
     ASSERT_EQ(people.asked().size(), 1U);
     EXPECT_EQ(people.asked()[0].arguments().dump(), R"({"amount":40,"order":"A-1"})");
     EXPECT_EQ(people.asked()[0].session, holdpoint.session());
-}
-
-TEST(Gate, A1_what_a_person_rejects_does_not_run_and_the_reason_reaches_the_caller) {
-    People people({reject("it was refunded already")});
-    Holdpoint holdpoint = opened(people);
-    bool has_run = false;
-    const Got<Done> paid =
-        holdpoint.gate("refund", [&](const Json&) { has_run = true; })(Json::object());
-    EXPECT_EQ(why(paid), Why::rejected);
-    EXPECT_NE(paid.error().message.find("it was refunded already"), std::string::npos);
-    EXPECT_FALSE(has_run);
-}
-
-TEST(Gate, D3_modified_arguments_run_as_modified) {
-    People people({modify(Json::object({{"order", "A-1"}, {"amount", 25}}))});
-    Holdpoint holdpoint = opened(people);
-    const Got<double> paid = holdpoint.gate("refund", {"order", "amount"}, refund)("A-1", 40.0);
-    ASSERT_TRUE(paid);
-    EXPECT_EQ(*paid, 25);
-}
-
-TEST(Gate, AModificationThatDoesNotFitTheCallableRunsNothing) {
-    People people({modify(Json::object({{"order", "A-1"}, {"amount", "much"}}))});
-    Holdpoint holdpoint = opened(people);
-    const Got<double> paid = holdpoint.gate("refund", {"order", "amount"}, refund)("A-1", 40.0);
-    EXPECT_EQ(why(paid), Why::broken);
-    EXPECT_NE(paid.error().message.find("amount"), std::string::npos);
 }
 
 TEST(Gate, A1_what_did_its_work_and_then_gave_an_error_has_run) {
@@ -77,23 +42,6 @@ TEST(Gate, A1_what_did_its_work_and_then_gave_an_error_has_run) {
     const auto named = [&](int amount) -> Result<int> { return pay(Json(amount)); };
     EXPECT_EQ(why(holdpoint.gate("refund", {"amount"}, named)(40)), Why::failed);
     EXPECT_EQ(moved, 80);
-}
-
-TEST(Gate, EachWayToSayNoHasItsOwnWord) {
-    People people({defer("ask the customer first"), abort_run("wrong shop")});
-    Holdpoint holdpoint = opened(people);
-    const Got<Release> deferred = holdpoint.request({.tool = "a"});
-    EXPECT_EQ(why(deferred), Why::deferred);
-    EXPECT_NE(deferred.error().message.find("ask the customer first"), std::string::npos);
-    EXPECT_EQ(why(holdpoint.request({.tool = "b"})), Why::aborted);
-
-    EmbeddedOptions options;
-    options.policy =
-        "holdpoint: 1\npolicy: p\nrules:\n  - {id: never, tools: [drop], then: deny, because: not "
-        "here}\n";
-    const Got<Release> denied = opened(options).request({.tool = "drop"});
-    EXPECT_EQ(why(denied), Why::denied);
-    EXPECT_NE(denied.error().message.find("not here"), std::string::npos);
 }
 
 TEST(Gate, T5_silence_is_no_consent) {
@@ -118,23 +66,6 @@ TEST(Gate, WhatTheCallableThrowsIsReportedAndThrownOn) {
     EXPECT_EQ(all->at(0).report["error"].text(), "no disk");
 }
 
-TEST(Gate, AReleaseRunsOnceAndOnlyAsItWasGiven) {
-    People people({approve(), approve()});
-    Holdpoint holdpoint = opened(people);
-    int runs = 0;
-    const auto work = [&](const Json&) -> Result<Json> { return ++runs; };
-    Got<Release> release = holdpoint.request({.tool = "a", .arguments = Json::object({{"n", 1}})});
-    ASSERT_TRUE(release);
-    Release forged = *release;
-    forged.arguments = Json::object({{"n", 1000}});
-    EXPECT_EQ(why(holdpoint.run_released(forged, work)), Why::broken);
-    EXPECT_EQ(runs, 0);
-    release = holdpoint.request({.tool = "a", .arguments = Json::object({{"n", 2}})});
-    EXPECT_TRUE(holdpoint.run_released(*release, work));
-    EXPECT_FALSE(holdpoint.run_released(*release, work));
-    EXPECT_EQ(runs, 1);
-}
-
 TEST(Gate, X6_arguments_that_are_no_text_are_refused_with_a_reason) {
     People people({approve()});
     const Got<Release> release =
@@ -142,26 +73,6 @@ TEST(Gate, X6_arguments_that_are_no_text_are_refused_with_a_reason) {
     EXPECT_EQ(why(release), Why::refused);
     EXPECT_NE(release.error().message.find("UTF-8"), std::string::npos) << release.error().message;
     EXPECT_TRUE(people.asked().empty());
-}
-
-TEST(Waiting, A1_a_stop_token_ends_the_wait_and_withdraws_the_request) {
-    People people;
-    Holdpoint holdpoint = opened(people);
-    std::stop_source stop;
-    std::jthread stopper([&] {
-        while (people.asked().empty()) std::this_thread::yield();
-        stop.request_stop();
-    });
-    EXPECT_EQ(why(holdpoint.request({.tool = "a"}, {.stop = stop.get_token()})), Why::stopped);
-    // The withdrawal is on its way; the list is read behind it.
-    EXPECT_EQ(holdpoint.list()->at(0).outcome, Outcome::cancelled);
-}
-
-TEST(Waiting, A1_a_deadline_ends_the_wait) {
-    People people;
-    Holdpoint holdpoint = opened(people);
-    const Wait wait{.deadline = std::chrono::steady_clock::now() + 50ms};
-    EXPECT_EQ(why(holdpoint.request({.tool = "a"}, wait)), Why::stopped);
 }
 
 TEST(Waiting, H3_an_application_may_decide_later) {
@@ -305,86 +216,6 @@ TEST(Ask, Q3_each_type_of_question_gives_an_answer_of_its_type) {
     EXPECT_EQ(holdpoint.ask({.question = "when?", .type = InputType::date})->text(), "2026-11-15");
     EXPECT_EQ((*holdpoint.ask({.question = "what?", .type = InputType::file}))["name"].text(),
               "a.txt");
-}
-
-TEST(Ask, Q3_an_answer_that_does_not_fit_is_asked_for_again) {
-    People people({answer(700), answer(7)});
-    Holdpoint holdpoint = opened(people);
-    const Got<Json> told =
-        holdpoint.ask({.question = "how many?", .type = InputType::number, .min = 0, .max = 10});
-    ASSERT_TRUE(told);
-    EXPECT_EQ(told->number(), 7);
-    ASSERT_EQ(people.told().size(), 1U);
-    EXPECT_NE(people.told()[0].find("at most 10"), std::string::npos);
-}
-
-TEST(Plans, Q2_a_plan_comes_back_as_it_was_approved) {
-    People people({{.kind = DecisionKind::approve, .approved_steps = std::vector{1, 3}}});
-    Holdpoint holdpoint = opened(people);
-    const Got<Plan> plan = holdpoint.propose_plan(
-        {.title = "Move", .steps = {{"pack"}, {.action = "rest", .is_optional = true}, {"drive"}}});
-    ASSERT_TRUE(plan) << plan.error().message;
-    ASSERT_EQ(plan->steps.size(), 2U);
-    EXPECT_EQ(plan->steps[1].action, "drive");
-}
-
-TEST(Plans, ARejectedPlanHasNoSteps) {
-    People people({reject()});
-    EXPECT_EQ(why(opened(people).propose_plan({.title = "Move", .steps = {{"pack"}}})),
-              Why::rejected);
-}
-
-TEST(Confirmations, Q4_yes_no_and_silence_are_three_answers) {
-    People people({approve(), reject()});
-    Holdpoint holdpoint = opened(people);
-    EXPECT_EQ(holdpoint.confirm({.message = "Go on?"}), true);
-    EXPECT_EQ(holdpoint.confirm({.message = "Go on?"}), false);
-    Confirmation silent{.message = "Go on?"};
-    silent.asking.timeout = 1s;
-    EXPECT_EQ(why(holdpoint.confirm(silent)), Why::expired);
-}
-
-TEST(Batches, Q9_each_action_of_a_turn_has_its_own_answer_in_order) {
-    People people({approve(), reject("not that one"), modify(Json::object({{"n", 30}}))});
-    Holdpoint holdpoint = opened(people);
-    std::vector<Action> actions;
-    for (int n = 1; n <= 3; ++n)
-        actions.push_back({.tool = "t", .arguments = Json::object({{"n", n}})});
-    const std::vector<Got<Release>> answers = holdpoint.propose_batch(actions);
-    ASSERT_EQ(answers.size(), 3U);
-    EXPECT_TRUE(answers[0]);
-    EXPECT_EQ(why(answers[1]), Why::rejected);
-    EXPECT_EQ(answers[2]->arguments.dump(), R"({"n":30})");
-    EXPECT_FALSE(people.asked()[0].batch.empty());
-    EXPECT_EQ(people.asked()[0].batch, people.asked()[2].batch);
-}
-
-TEST(Events, A6_what_happens_is_streamed_in_order_from_where_one_left_off) {
-    People people({approve()});
-    Holdpoint holdpoint = opened(people);
-    ASSERT_TRUE(holdpoint.gate("a", [](const Json&) { return 1; })(Json::object()));
-    std::vector<std::string> names;
-    const Result<void> ended = holdpoint.events({.after = 0}, [&](const Event& event) {
-        names.push_back(event.name);
-        return names.size() < 3;
-    });
-    EXPECT_TRUE(ended);
-    EXPECT_EQ(names,
-              (std::vector<std::string>{"approval-required", "request-settled", "tool-result"}));
-}
-
-TEST(Coroutines, A1_the_coroutine_form_suspends_until_the_decision) {
-    People people({approve(), answer("blue")});
-    Holdpoint holdpoint = opened(people);
-    const auto story = [](Holdpoint given) -> Task<std::string> {
-        Task<Got<Json>> running = given.run_async(
-            {.tool = "a"}, [](const Json&) -> Result<Json> { return Json("done"); });
-        const Got<Json> ran = co_await running;
-        Task<Got<Json>> asking = given.ask_async({.question = "which?"});
-        const Got<Json> told = co_await asking;
-        co_return ran->text_or("") + " " + told->text_or("");
-    };
-    EXPECT_EQ(sync_wait(story(holdpoint)), "done blue");
 }
 
 TEST(Coroutines, A1_an_executor_that_goes_on_at_once_is_not_waited_for_by_itself) {

@@ -77,7 +77,9 @@ TEST(HumanInTheLoop, F1_F3_guidance_and_corrections_enter_the_following_prompts)
             return Turn{{Role::assistant, "fine", {}, ""}, {}};
         }
     };
-    People people({answer("use the test shop")});
+    Decision told = answer("use the test shop");
+    told.by = "olga";
+    People people({told});
     HumanInTheLoop loop(opened(people));
     EXPECT_EQ(*loop.request_guidance("Which shop?"), "use the test shop");
     loop.correct("prices are in cents", "ann");
@@ -86,6 +88,9 @@ TEST(HumanInTheLoop, F1_F3_guidance_and_corrections_enter_the_following_prompts)
     EXPECT_NE(model->system.find("use the test shop"), std::string::npos);
     EXPECT_NE(model->system.find("prices are in cents"), std::string::npos);
     ASSERT_EQ(loop.feedback_history().size(), 2U);
+    EXPECT_EQ(loop.feedback_history()[0].kind, FeedbackKind::guidance);
+    EXPECT_EQ(loop.feedback_history()[0].by, "olga");
+    EXPECT_FALSE(loop.feedback_history()[0].at.empty());
     EXPECT_EQ(loop.feedback_history()[1].by, "ann");
 }
 

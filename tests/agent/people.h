@@ -44,14 +44,11 @@ class People {
         const auto next = [this](const Request& request, const std::stop_token&) {
             return take(request);
         };
-        return make_callback({.approval = next,
-                              .input = next,
-                              .notification =
-                                  [this](const Notification& notification) {
-                                      const std::lock_guard lock(mutex_);
-                                      told_.push_back(notification.text);
-                                  },
-                              .is_available = [this] { return is_there_.load(); }});
+        return make_callback(
+            {.approval = next,
+             .input = next,
+             .notification = [this](const Notification& notification) { tell(notification.text); },
+             .is_available = [this] { return is_there_.load(); }});
     }
     void will(Decision decision) {
         const std::lock_guard lock(mutex_);
@@ -67,7 +64,7 @@ class People {
         return told_;
     }
 
-  private:
+    /// The next answer, for whoever puts requests before these people.
     std::optional<Decision> take(const Request& request) {
         const std::lock_guard lock(mutex_);
         asked_.push_back(request);
@@ -76,7 +73,12 @@ class People {
         answers_.pop_front();
         return next;
     }
+    void tell(std::string text) {
+        const std::lock_guard lock(mutex_);
+        told_.push_back(std::move(text));
+    }
 
+  private:
     std::mutex mutex_;
     std::deque<Decision> answers_;   // guarded by mutex_
     std::vector<Request> asked_;     // guarded by mutex_

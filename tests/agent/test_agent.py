@@ -82,6 +82,53 @@ class Running(AgentTest):
         self.assertEqual(self.result(process)[1], 0)
         self.assertEqual((self.work / "a.txt").read_text(), "few\n")
 
+    def repository(self):
+        """The agent's folder as a repository, told apart from whatever the machine has configured."""
+        environment = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null", HOME=str(self.folder))
+
+        def git(*arguments):
+            return subprocess.run(["git", "-C", str(self.work), *arguments], env=environment, text=True, capture_output=True,
+                                  check=True).stdout.strip()
+        git("init", "-q", "-b", "main")
+        git("config", "user.name", "Agent")
+        git("config", "user.email", "agent@example.test")
+        return git
+
+    def test_W4_with_git_the_history_tells_what_was_decided_and_done(self):
+        session, git = self.fresh("s"), self.repository()
+        call = {"tool": "write_file", "arguments": {"path": "a.txt", "content": "one"}}
+        process = self.start([{"call": [call]},
+                              {"call": [{"tool": "write_file", "arguments": {"path": "b.txt", "content": "two"}}]},
+                              {"call": [{"tool": "write_file", "arguments": {"path": "c.txt", "content": "three"}}]},
+                              {"say": "done"}], "--session", session, "--git", str(self.work))
+        approved = self.wait_pending(session)
+        self.person.decide(approved)
+        for path, *decision in (("b.txt", "reject"), ("c.txt", "modify")):
+            request = eventually(lambda: [r for r in self.pending(session)  # noqa: B023
+                                          if r["action"]["arguments"]["path"] == path], path)[0]  # noqa: B023
+            more = {"reason": "not b"} if decision == ["reject"] else {"arguments": {"path": "c.txt", "content": "3"}}
+            self.person.decide(request, *decision, **more)
+        self.assertEqual(self.result(process)[1], 0)
+        subjects = [line.split(" (")[0] for line in git("log", "--reverse", "--format=%s").splitlines()]
+        self.assertEqual(subjects, ["[Approval] Approved: write_file", "[Write] Created a.txt", "[Approval] Rejected: write_file",
+                                    "[Approval] Modified: write_file", "[Write] Created c.txt"])
+        self.assertEqual(git("show", "HEAD:c.txt"), "3")
+        trailers = git("log", "--reverse", "--format=%(trailers:only,unfold)")
+        self.assertIn(f"Holdpoint-Request: {approved['id']}\nHoldpoint-Digest: {approved['digest']}\nApproved-By: ", trailers)
+        self.assertIn("Rejected-By: ", trailers)
+
+    def test_W4_a_repository_that_is_not_there_is_reported_and_holds_nothing_up(self):
+        session = self.fresh("s")
+        process = self.start([{"call": [{"tool": "write_file", "arguments": {"path": "a.txt", "content": "one"}}]},
+                              {"say": "done"}], "--session", session, "--git", str(self.folder / "nowhere"))
+        self.person.decide(self.wait_pending(session))
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        # The output is for data: what is reported stands beside it.
+        self.assertEqual(json.loads(out)["output"], "done")
+        self.assertEqual((self.work / "a.txt").read_text(), "one")
+        self.assertIn("cannot be opened", err)
+
     def test_S1_an_agent_killed_while_it_waits_goes_on_with_the_same_request_and_runs_it_once(self):
         session = self.fresh("s")
         script = [{"call": [{"tool": "bash", "arguments": {"command": "echo ran >> log.txt"}}]}, {"say": "done"}]

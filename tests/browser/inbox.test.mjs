@@ -257,6 +257,8 @@ test('H7 a server that restarts loses the page nothing', async () => {
   await page.getByText('No connection', { exact: true }).waitFor()
   await page.getByText('deciding waits until it is back').waitFor()
   await check(page, 'no connection')
+  // Long armed: only the missing connection keeps this press from being sent as soon as the server is back.
+  await page.waitForTimeout(450)
   await page.keyboard.press('a')
   await server.run()
   const fresh = await agent.act('fresh', {})

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { client, type ListQuery } from '../client'
 import { visibleText } from '../model/marked_text'
 import { formatMoment } from '../model/time'
-import { decisionWord, eventWord, outcomes, outcomeWord, plural, risks } from '../model/words'
+import { didTo, eventWord, outcomes, outcomeWord, plural, risks } from '../model/words'
 import { Labelled, PickFilter, useFilters } from '../ui/filters'
 import { RiskBars } from '../ui/icons'
 import { OutcomeTag, Page, PageHead, Problem, riskColor, Spinner } from '../ui/parts'
@@ -72,7 +72,7 @@ function useEvents(query: ListQuery): Reading & { readOlder: (is_all: boolean) =
 function happened({ type, request }: Event): string {
   if (type !== 'request-settled') return eventWord[type]
   if (request.outcome === 'allowed' || request.outcome === 'denied') return 'asked'
-  return request.decision ? (request.decision.kind === 'modify' ? 'approved it with changes' : `${decisionWord[request.decision.kind]} it`) : request.outcome === 'cancelled' ? 'withdrew it' : 'settled it'
+  return request.decision ? didTo(request.decision.kind, 'it') : request.outcome === 'cancelled' ? 'withdrew it' : 'settled it'
 }
 
 function download(name: string, type: string, text: string): void {

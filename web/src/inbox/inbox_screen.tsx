@@ -193,6 +193,8 @@ export function InboxScreen({ id }: { id: string | null }) {
     void snooze(request, until)
   }
   const onDecide = (request: Request) => (call: Call) => {
+    // Without a connection it only says so, and what was typed stays.
+    if (useInbox.getState().connection === 'lost') return void decide(request, call)
     // The list moves on at once; the row says what is under way until the server has answered.
     goOn(request.id)
     void decide(request, call)

@@ -24,6 +24,9 @@ export const decisionWord: Record<DecisionKind, string> = {
   abort: 'aborted', answer: 'answered',
 }
 
+/** What somebody did to a word like “it” or “this”. */
+export const didTo = (kind: DecisionKind, what: string): string => (kind === 'modify' ? `approved ${what} with changes` : `${decisionWord[kind]} ${what}`)
+
 export const decidingWord: Record<DecisionKind, string> = {
   approve: 'Approving', reject: 'Rejecting', modify: 'Approving with changes', defer: 'Deferring', escalate: 'Escalating',
   abort: 'Aborting', answer: 'Answering',

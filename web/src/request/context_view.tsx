@@ -147,7 +147,7 @@ function Facts({ rows }: { rows: [string, string | null][] }) {
 export function PolicyFold({ request }: { request: Request }) {
   const { verdict, requirement, risk } = request
   return (
-    <Fold title="Why this waits, and who decides">
+    <Fold title={request.state === 'pending' ? 'Why this waits, and who decides' : 'Why this waited, and who decided'}>
       <Facts
         rows={[
           ['Policy says', `${verdict.kind}${verdict.because ? `: ${verdict.because}` : ''}`],

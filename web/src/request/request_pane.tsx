@@ -128,7 +128,8 @@ export function RequestPane({ request, is_changed, onDecide, onSnooze, admits, o
   const held = heldByMe(request)
   const why_not = whyNotDecide(request, me)
   const has_voted = waitsForOthers(request, me)
-  const can = why_not === null && !deciding && !held ? decisionsFor(request) : []
+  // What is on the screen may be old while there is no connection: no key and no open panel decides then either.
+  const can = why_not === null && !deciding && !held && !is_offline ? decisionsFor(request) : []
   const level = request.risk.level
 
   /** What a yes means now: with changes, without some steps, or as it is. */

@@ -1,7 +1,7 @@
 // The head of a request: what it is, who asks, how long it waits, how it stands or ended.
 import { changes } from '../model/json'
 import { visibleText } from '../model/marked_text'
-import { decisionWord, isPlainCall, kindWord, timeoutWord, titleOf } from '../model/words'
+import { didTo, isPlainCall, kindWord, timeoutWord, titleOf } from '../model/words'
 import { useNow } from '../state/clock'
 import { whoDecided } from '../state/decide'
 import { useOthers } from '../state/presence'
@@ -76,7 +76,7 @@ export function HeldByOthers({ request }: { request: Request }) {
   return others.map((held) => (
     <p key={held.by} className="foreign m-0 mt-2 text-[0.875rem] font-medium text-medium">
       <span role="status">
-        {visibleText(held.by)} {decisionWord[held.decision]} this.
+        {visibleText(held.by)} {didTo(held.decision, 'this')}.
       </span>{' '}
       It takes effect in <span className="tabular">{secondsLeft(held.until, now)} s</span>.
     </p>
@@ -89,7 +89,7 @@ export function HeldLine({ held, onUndo }: { held: NonNullable<Request['held']>[
   return (
     <p className="m-0 flex min-h-11 items-center gap-4">
       <span className="text-soft">
-        You {decisionWord[held.decision]} this. It takes effect in <span className="tabular">{left_s} s</span>.
+        You {didTo(held.decision, 'this')}. It takes effect in <span className="tabular">{left_s} s</span>.
       </span>
       <button type="button" className="btn min-h-11 md:min-h-9" onClick={onUndo}>
         Undo <Key name="z" />

@@ -4,7 +4,7 @@ import { client } from '../client'
 import { ServerError, sentence } from '../errors'
 import { missingVotes } from '../model/authority'
 import { formatAgo } from '../model/time'
-import { decisionWord, outcomeWord, plural, subjectOf } from '../model/words'
+import { decisionWord, didTo, outcomeWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
 import { accept, setDeciding, useInbox } from './inbox'
 import { tell } from './notices'
@@ -13,7 +13,7 @@ import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
 /** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
 export function whoDecided(request: Request): string {
   const { decision, outcome } = request
-  if (decision) return `${decision.by} ${decisionWord[decision.kind]} this ${formatAgo(decision.at)}`
+  if (decision) return `${decision.by} ${didTo(decision.kind, 'this')} ${formatAgo(decision.at)}`
   return outcome ? `${outcomeWord[outcome]} ${formatAgo(request.settled_at ?? request.created_at)}` : 'still waiting'
 }
 
@@ -44,9 +44,16 @@ function tellFailed(request: Request, error: unknown): void {
   tell(text, { tone: 'bad', request: request.id })
 }
 
+/** Says so and decides nothing: what a person decides on without a connection may be old. */
+function isCutOff(): boolean {
+  if (useInbox.getState().connection !== 'lost') return false
+  tell('No connection: nothing was decided.', { tone: 'bad' })
+  return true
+}
+
 /** Decides one request. True if the server took it. */
 export async function decide(request: Request, call: Omit<DecisionCall, 'digest'>): Promise<boolean> {
-  if (useInbox.getState().deciding.has(request.id)) return false
+  if (isCutOff() || useInbox.getState().deciding.has(request.id)) return false
   setDeciding([request.id], call.decision)
   try {
     const undo_s = holdFor(call, [request])
@@ -81,6 +88,7 @@ async function sendMany(decisions: DecisionOfMany[]): Promise<DecisionResults> {
 
 /** Decides several, each judged alone by the server. */
 export async function decideTogether(calls: { request: Request; call: Omit<DecisionCall, 'digest'> }[]): Promise<BulkResult> {
+  if (isCutOff()) return { done: 0, failed: calls.map(({ request }) => ({ request, why: 'no connection' })) }
   const ids = calls.map(({ request }) => request.id)
   for (const { request, call } of calls) setDeciding([request.id], call.decision)
   const result: BulkResult = { done: 0, failed: [] }
