@@ -1,5 +1,5 @@
 // One session as a conversation, live: what the user wanted, what the agent does, and the decision in place.
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import { client } from '../client'
 import { checkAnswer, draftFor } from '../model/answer'
@@ -31,7 +31,7 @@ const session_max = 500
 
 /** Every request of a session, as the server says now and from now on. */
 function useSessionRequests(session: string | null): { requests: ReadonlyMap<string, Request>; error: unknown; is_loading: boolean } {
-  const [requests, setRequests] = useState<ReadonlyMap<string, Request>>(new Map())
+  const [heard, setHeard] = useState<ReadonlyMap<string, Request>>(new Map())
   const { data, error, is_loading } = useLoad(session === null ? null : `chat ${session}`, async () => {
     const found: Request[] = []
     let cursor: string | null = null
@@ -42,8 +42,12 @@ function useSessionRequests(session: string | null): { requests: ReadonlyMap<str
     } while (cursor && found.length < session_max)
     return found
   })
-  useEffect(() => setRequests(new Map(data?.map((request) => [request.id, request]))), [data])
-  useEffect(() => hear((request) => request.session === session && setRequests((old) => new Map(old).set(request.id, request))), [session])
+  useEffect(() => {
+    setHeard(new Map())
+    return hear((request) => request.session === session && setHeard((old) => new Map(old).set(request.id, request)))
+  }, [session])
+  // Nothing is shown before all of it is: the rest would push away what somebody reads already. What was heard is newer.
+  const requests = useMemo(() => new Map(data ? [...data.map((request) => [request.id, request] as const), ...heard] : []), [data, heard])
   return { requests, error, is_loading }
 }
 
@@ -280,7 +284,7 @@ export default function ChatScreen() {
   const end = useRef<HTMLDivElement>(null)
   // Follows what comes, unless somebody reads further up.
   const is_at_end = useRef(true)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (is_at_end.current) end.current?.scrollIntoView({ block: 'end' })
   }, [entries.length, session])
   // What was decided takes its buttons away; the keyboard goes on in the conversation.
