@@ -37,6 +37,25 @@ test('H6 H7 the whole loop in one window: asked, approved in place, run, reporte
   assert.equal(await talk().getByText('Clean up the site').count(), 1)
 })
 
+test('H6 H7 what came of it stays, also when the answer to the decision comes after it', async () => {
+  const request = await agent.act('count_pages', { of: 'the site' }, { session })
+  const result = talk().getByText('count_pages done')
+  await page.route('**/decision', async (route) => {
+    const response = await route.fetch()
+    await agent.post(`/v1/requests/${request.id}/report`, { success: true, result: { pages: 7 } })
+    await result.waitFor()
+    await route.fulfill({ response })
+  })
+  await talk().getByLabel('Waits for a decision').waitFor()
+  await page.waitForTimeout(450)
+  await talk().getByRole('button', { name: 'Approve' }).click()
+  // Said once the answer is there.
+  await page.getByText(/count_pages.*approved ·/).waitFor()
+  await page.waitForTimeout(100)
+  assert.equal(await result.count(), 1)
+  await page.unroute('**/decision')
+})
+
 test('H6 Q3 what the agent asks meanwhile appears by itself and is answered in place', async () => {
   const question = await agent.propose({ kind: 'input', session, input: { question: 'Which page should be the new landing page?', type: 'choice', options: ['Home', 'Shop'] } })
   await talk().getByText('Which page should be the new landing page?').waitFor()

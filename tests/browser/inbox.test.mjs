@@ -30,6 +30,30 @@ test('H6 H7 a request appears by itself, and goes when somebody else decides it'
   await rowOf(page, other).waitFor({ state: 'detached' })
 })
 
+test('U2 whoever goes to another page stays there, and no key decides on the page that was left', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' })
+  const other = await open(server, 'ann')
+  let release
+  const is_released = new Promise((resolve) => (release = resolve))
+  // The next page takes its time to load.
+  await other.route('**/chat_screen-*.js', async (route) => {
+    await is_released
+    await route.continue()
+  })
+  await show(other, request)
+  await other.waitForTimeout(600)
+  await other.getByRole('link', { name: 'Chat' }).first().click()
+  await rowOf(other, request).waitFor({ state: 'hidden' })
+  await other.keyboard.press('a')
+  await other.waitForTimeout(600)
+  assert.equal(new URL(other.url()).pathname, '/chat')
+  assert.equal(await pending(), 1)
+  release()
+  await other.getByText('No conversation yet').waitFor()
+  await assertClean(other)
+  await other.context().close()
+})
+
 test('U1 the most pressing comes first', async () => {
   const low = await agent.act('low', {}, { risk: 'low' })
   const high = await agent.act('high', {}, { risk: 'high' })

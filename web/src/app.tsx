@@ -165,7 +165,8 @@ function Shell() {
           </button>
         </div>
       </header>
-      <Suspense fallback={<main id="main" className="m-auto"><Spinner /></main>}>
+      {/* A boundary for each place: without it the screen one has left lives on, unseen, until the next has loaded, and still hears the keys. */}
+      <Suspense key={here.path} fallback={<main id="main" className="m-auto"><Spinner /></main>}>
         {Screen ? <Screen /> : <InboxScreen id={request?.id ?? null} />}
       </Suspense>
       <nav aria-label="Screens" className={`${request ? 'hidden' : 'flex'} shrink-0 border-t border-line bg-sheet pb-[env(safe-area-inset-bottom)] md:hidden`}>

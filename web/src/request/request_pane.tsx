@@ -10,7 +10,7 @@ import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
 import { whoDecided } from '../state/decide'
-import { accept, useInbox } from '../state/inbox'
+import { acceptAnswer, toldSoFar, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
 import { useMe } from '../state/session'
@@ -54,8 +54,9 @@ type Props = {
 const nothing_to_answer: Input = { question: '', type: 'text', required: false }
 
 async function prolong(request: Request): Promise<void> {
+  const since = toldSoFar()
   try {
-    accept(await client.extend(request.id, 300))
+    acceptAnswer(since, await client.extend(request.id, 300))
     tell('Five more minutes.', { tone: 'good' })
   } catch (error) {
     tell(sentence(error), { tone: 'bad' })

@@ -6,7 +6,7 @@ import { missingVotes } from '../model/authority'
 import { formatAgo } from '../model/time'
 import { decisionWord, didTo, outcomeWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
-import { accept, setDeciding, useInbox } from './inbox'
+import { acceptAnswer, setDeciding, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
 import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
 
@@ -55,6 +55,7 @@ function isCutOff(): boolean {
 export async function decide(request: Request, call: Omit<DecisionCall, 'digest'>): Promise<boolean> {
   if (isCutOff() || useInbox.getState().deciding.has(request.id)) return false
   setDeciding([request.id], call.decision)
+  const since = toldSoFar()
   try {
     const undo_s = holdFor(call, [request])
     const plain = { ...call, digest: request.digest }
@@ -62,11 +63,11 @@ export async function decide(request: Request, call: Omit<DecisionCall, 'digest'
       if (undo_s === null || !refusesToHold(error)) throw error
       return client.decide(request.id, plain)
     })
-    accept(after)
+    acceptAnswer(since, after)
     tellDone(call, request, after)
     return true
   } catch (error) {
-    if (error instanceof ServerError && error.request) accept(error.request)
+    if (error instanceof ServerError && error.request) acceptAnswer(since, error.request)
     tellFailed(request, error)
     return false
   } finally {
@@ -93,6 +94,7 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
   for (const { request, call } of calls) setDeciding([request.id], call.decision)
   const result: BulkResult = { done: 0, failed: [] }
   const standings: Request[] = []
+  const since = toldSoFar()
   try {
     const all = calls.map(({ request }) => request)
     const decisions = calls.map(({ request, call }): DecisionOfMany => {
@@ -103,7 +105,7 @@ export async function decideTogether(calls: { request: Request; call: Omit<Decis
     for (const [i, one] of answer.results.entries()) {
       const request = calls[i]!.request
       const standing = one.request ?? one.error?.request
-      if (standing) accept(standing)
+      if (standing) acceptAnswer(since, standing)
       if (one.request) standings.push(one.request)
       if (one.status === 200) result.done += 1
       else result.failed.push({ request, why: standing?.state === 'settled' ? whoDecided(standing) : (one.error?.message ?? 'refused') })

@@ -78,14 +78,27 @@ export function accept(...requests: Request[]): void {
   frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }
 
+// What the stream told of each request, counted: the answer to a call that was under way meanwhile is older than that.
+let told = 0
+const told_of = new Map<string, number>()
+
+/** How much the stream has told; taken before a call and given to `acceptAnswer` after it. */
+export const toldSoFar = (): number => told
+
+/** Takes what the answer to a call says about requests, but of those the stream told of since then its word stands. */
+export function acceptAnswer(since: number, ...requests: Request[]): void {
+  accept(...requests.filter((request) => (told_of.get(request.id) ?? 0) <= since))
+}
+
 let loading: AbortController | null = null
 
 async function readAll(query: Record<string, string>, signal: AbortSignal, seen: Set<string>): Promise<void> {
   let cursor: string | null = null
   do {
+    const since = toldSoFar()
     const page = await client.list({ ...query, limit: '100', ...(cursor ? { cursor } : {}) }, signal)
     for (const request of page.requests) seen.add(request.id)
-    accept(...page.requests)
+    acceptAnswer(since, ...page.requests)
     cursor = page.next_cursor
   } while (cursor)
 }
@@ -121,12 +134,14 @@ async function reload(): Promise<void> {
 
 /** Reads one request again. */
 export async function refresh(id: string): Promise<Request> {
+  const since = toldSoFar()
   const request = await client.request(id)
-  accept(request)
+  acceptAnswer(since, request)
   return request
 }
 
 function onEvent(event: Event): void {
+  told_of.set(event.request.id, ++told)
   if (event.type === 'approval-required') arrivals.push(event.request.id)
   // Events are the same for everybody; what this person put off is known from the list.
   const put_off = get().requests.get(event.request.id)?.snoozed_until
@@ -145,6 +160,7 @@ export function startInbox(): () => void {
   // The cursor stays: the address may have set it before anything was read.
   set({ ...fresh, selected: get().selected })
   settled.clear()
+  told_of.clear()
   started = new Stream({ onEvent, onPresence: notePresence, onState, onGap: () => void reload() })
   // Whoever follows another tab's stream hears of no gap; what waits must be read all the same.
   const timer = setTimeout(() => !loading && void reload(), 300)

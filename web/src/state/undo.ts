@@ -4,7 +4,7 @@ import { sentence, ServerError } from '../errors'
 import { serverNow } from '../model/time'
 import { decisionWord, subjectOf } from '../model/words'
 import type { DecisionKind, Request } from '../wire'
-import { accept, select, useInbox } from './inbox'
+import { acceptAnswer, select, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
 import { useSession } from './session'
 import { useSettings } from './settings'
@@ -61,9 +61,10 @@ function newestHeld(requests: Request[]): string[] {
 }
 
 export async function undo(id: string): Promise<void> {
+  const since = toldSoFar()
   try {
     const request = await client.undo(id)
-    accept(request)
+    acceptAnswer(since, request)
     select(id)
     tell(`${subjectOf(request)}: taken back; it waits again`, { tone: 'good' })
   } catch (error) {
