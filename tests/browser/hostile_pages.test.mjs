@@ -66,7 +66,7 @@ for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
       await inspect(`conversation ${session}`, window)
     }
     await window.getByRole('button', { name: /More…|Review and decide/ }).first().click()
-    await window.getByRole('dialog', { name: 'Review' }).waitFor()
+    await window.getByRole('dialog', { name: 'Review' }).locator('[data-request]').waitFor()
     await inspect('review', window)
     await window.context().close()
   })

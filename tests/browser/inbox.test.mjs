@@ -66,7 +66,8 @@ test('U1 the most pressing comes first', async () => {
 test('U2 a held key decides once', async () => {
   await distinct(8)
   await eventually('all are there', async () => (await ids()).length === 8)
-  await page.waitForTimeout(600)
+  await page.locator('[data-request]').waitFor()
+  await page.waitForTimeout(420)
   // A held key: the first press, then repeats without a release.
   for (let i = 0; i < 30; ++i) {
     await page.keyboard.down('a')
@@ -80,7 +81,8 @@ test('U2 a held key decides once', async () => {
 test('U2 three quick taps decide once', async () => {
   await distinct(5)
   await eventually('all are there', async () => (await ids()).length === 5)
-  await page.waitForTimeout(600)
+  await page.locator('[data-request]').waitFor()
+  await page.waitForTimeout(420)
   // From inside the page, 60 ms apart: on a busy machine presses from outside come slower than any finger.
   await page.evaluate(async () => {
     for (let i = 0; i < 3; ++i) {
@@ -96,7 +98,8 @@ test('U2 three quick taps decide once', async () => {
 test('U2 a double click and a held Enter on the button decide once', async () => {
   await distinct(6)
   await eventually('all are there', async () => (await ids()).length === 6)
-  await page.waitForTimeout(600)
+  await page.locator('[data-request]').waitFor()
+  await page.waitForTimeout(420)
   await page.getByRole('button', { name: 'Approve' }).dblclick()
   await pause(600)
   assert.equal(await pending(), 5)

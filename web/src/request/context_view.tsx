@@ -1,5 +1,5 @@
 // Everything around a request that helps to decide, each piece labelled with who says it.
-import { Suspense } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { client } from '../client'
 import { whoDecides } from '../model/authority'
@@ -18,15 +18,33 @@ import { ChangeList } from './diff_view'
 
 const startOfToday = (): string => new Date(new Date().setHours(0, 0, 0, 0)).toISOString()
 
+const passing_ms = 250
+let last_opened_at = -Infinity
+
+/** False while somebody runs down the list: what is only passed by asks the server for nothing. */
+function useStays(): boolean {
+  const [stays, setStays] = useState(() => {
+    const before = last_opened_at
+    last_opened_at = performance.now()
+    return last_opened_at - before > passing_ms
+  })
+  useEffect(() => {
+    const timer = setTimeout(() => setStays(true), passing_ms)
+    return () => clearTimeout(timer)
+  }, [])
+  return stays
+}
+
 /** What was approved today of what a request asks; nothing to compare with while it is not known. */
 export function useLikeness(request: Request): { likeness: Likeness | null; is_loading: boolean } {
   const tool = request.state === 'pending' ? request.action?.tool : undefined
+  const stays = useStays()
   const { data, is_loading } = useLoad(
-    tool === undefined ? null : `approved today ${JSON.stringify([request.agent, tool])}`,
+    tool === undefined || !stays ? null : `approved today ${JSON.stringify([request.agent, tool])}`,
     () => client.list({ outcome: 'approved', agent: request.agent, tool: tool!, since: startOfToday(), limit: '100' }),
     { fresh_ms: 10_000 },
   )
-  return { likeness: data ? likenessOf(request, data.requests) : null, is_loading }
+  return { likeness: data ? likenessOf(request, data.requests) : null, is_loading: is_loading || (tool !== undefined && !stays) }
 }
 
 /** “Same as the 12 approved today except amount 24 → 240.” */
