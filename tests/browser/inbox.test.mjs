@@ -32,7 +32,8 @@ test('H6 H7 a request appears by itself, and goes when somebody else decides it'
 
 test('U2 whoever goes to another page stays there, and no key decides on the page that was left', async () => {
   const request = await agent.act('deploy', { service: 'checkout' })
-  const other = await open(server, 'ann')
+  // The service worker would have it ready.
+  const other = await open(server, 'ann', { serviceWorkers: 'block' })
   let release
   const is_released = new Promise((resolve) => (release = resolve))
   // The next page takes its time to load.
@@ -50,6 +51,43 @@ test('U2 whoever goes to another page stays there, and no key decides on the pag
   assert.equal(await pending(), 1)
   release()
   await other.getByText('No conversation yet').waitFor()
+  await assertClean(other)
+  await other.context().close()
+})
+
+test('U2 keys mean nothing until the request stands on the page, and what could not be loaded comes by itself', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' })
+  const other = await open(server, null, { serviceWorkers: 'block' })
+  let [tries, release] = [0, null]
+  const is_released = new Promise((resolve) => (release = resolve))
+  await other.route('**/request_pane-*.js', async (route) => {
+    if (++tries === 1) return route.abort()
+    await is_released
+    await route.continue()
+  })
+  // Whoever is quicker than any person: a press in the moment in which the request appears.
+  await other.addInitScript(() => {
+    const watch = new MutationObserver(() => {
+      if (!document.querySelector('[data-request]')) return
+      watch.disconnect()
+      globalThis.presses = 0
+      for (const key of ['a', 'a']) dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })), ++globalThis.presses
+    })
+    watch.observe(document, { childList: true, subtree: true })
+  })
+  await signIn(other, await server.link('ann'))
+  await rowOf(other, request).click()
+  await other.getByText('A part of this page could not be read').waitFor()
+  await other.waitForTimeout(420)
+  for (const key of ['a', 'a', 'r', 'Enter']) await other.keyboard.press(key)
+  await eventually('it is tried again', () => tries > 1)
+  release()
+  await other.locator(`[data-request="${request.id}"]`).waitFor()
+  await other.waitForTimeout(420)
+  assert.equal(await other.evaluate(() => globalThis.presses), 2)
+  assert.equal(await pending(), 1, 'nothing was decided')
+  await other.keyboard.press('a')
+  await eventually('it is approved', async () => (await pending()) === 0)
   await assertClean(other)
   await other.context().close()
 })

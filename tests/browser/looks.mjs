@@ -59,13 +59,13 @@ export async function unfold(page, except = null) {
   })
 }
 
-/** What foreign text did to the page: markup that is not ours, letters that are not seen, a broken layout. */
-export const wrongsOn = (page) =>
-  page.evaluate(() => {
+/** What foreign text did to the page, or to a part of it: markup that is not ours, letters that are not seen, a broken layout. */
+export const wrongsOn = (page, within = 'body') =>
+  page.evaluate((within) => {
     const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f]/u
     const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
     const wrong = []
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
+    const walker = document.createTreeWalker(document.querySelector(within), NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (node instanceof Text) {
         if (invisible.test(node.data.replace(emoji, ''))) wrong.push(`hidden character in the text ${JSON.stringify(node.data.slice(0, 80))}`)
@@ -85,4 +85,4 @@ export const wrongsOn = (page) =>
     const bar = document.querySelector('article footer')?.getBoundingClientRect()
     if (bar && (bar.bottom > innerHeight + 1 || bar.right > innerWidth + 1 || bar.height > innerHeight * 0.6)) wrong.push('the decision bar left the window')
     return wrong
-  })
+  }, within)
