@@ -123,6 +123,7 @@ test('H6 a phone in one hand: from the list to the decision in two taps', async 
   const request = await billing.act('quick', { amount: 1 })
   await rowOf(page, request).tap()
   const button = page.getByRole('button', { name: 'Approve' })
+  await button.waitFor()
   await page.waitForTimeout(450)
   const box = await button.boundingBox()
   assert.ok(box.height >= 44, 'large enough for a thumb')

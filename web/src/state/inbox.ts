@@ -76,12 +76,16 @@ export function hear(listener: (request: Request) => void): () => void {
   return () => listeners.delete(listener)
 }
 
+// While page after page of a long list is read, it is drawn anew only so often.
+const reading_ms = 300
+let is_reading = false
+
 /** Takes what the server says about requests; many within one frame are one change. */
 export function accept(...requests: Request[]): void {
   waiting.push(...requests)
   if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
   // A hidden tab gets no frames.
-  frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
+  frame ||= is_reading ? window.setTimeout(flush, reading_ms) : document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }
 
 // What the stream told of each request, counted: the answer to a call that was under way meanwhile is older than that.
@@ -118,6 +122,7 @@ async function reload(): Promise<void> {
   loading?.abort()
   const mine = (loading = new AbortController())
   set({ is_complete: false })
+  is_reading = true
   const seen = new Set<string>()
   const before = new Set(get().requests.keys())
   try {
@@ -128,10 +133,12 @@ async function reload(): Promise<void> {
       await Promise.all(risks.map((risk) => readAll(risk, mine.signal, seen)))
     }
   } catch {
+    if (mine === loading) is_reading = false
     // The stream's own trouble is already on the screen; it reads again when it is back.
     if (!mine.signal.aborted) setTimeout(() => mine === loading && started && void reload(), 2000)
     return
   }
+  is_reading = false
   // What was here before and is not listed any more was settled while nobody listened.
   const { selected } = get()
   const next = flushed()
@@ -181,6 +188,7 @@ function startInbox(): () => void {
   const timer = setTimeout(() => !loading && void reload(), 300)
   return () => {
     clearTimeout(timer)
+    is_reading = false
     loading?.abort()
     loading = null
     started?.close()
