@@ -194,100 +194,106 @@ export default function PeopleScreen() {
           </button>
         </PageHead>
         {(users.error ?? keys.error) !== undefined && <p role="alert" className="text-no">{sentence(users.error ?? keys.error)}</p>}
-        {users.is_loading && <Spinner />}
-        <div tabIndex={0} role="region" aria-label="People and agents" className="relative overflow-x-auto">
-          <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
-            <thead>
-              <tr className="border-b border-edge">
-                <th scope="col" className={head}>Name</th>
-                <th scope="col" className={head}>Role</th>
-                <th scope="col" className={head}>Groups or owner</th>
-                <th scope="col" className={head}>Signs in with</th>
-                <th scope="col" className={head}>
-                  <span className="sr-only">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {users.data?.map((user) => (
-                <tr key={user.id} className={`border-b border-line ${user.disabled ? 'text-faint' : ''}`}>
-                  <td className={`${cell} font-medium`}>
-                    {visibleText(user.name)}
-                    {user.disabled && <span className="chip ml-2">disabled</span>}
-                  </td>
-                  <td className={cell}>{user.role}</td>
-                  <td className={`${cell} text-soft`}>{visibleText(user.role === 'agent' ? (user.owner ?? '–') : user.groups.join(', ') || '–')}</td>
-                  <td className={`${cell} text-soft`}>{user.role === 'agent' ? 'key' : user.has_password ? 'password' : 'link or key'}</td>
-                  <td className={`${cell} whitespace-nowrap text-right`}>
-                    {user.role !== 'agent' && !user.disabled && (
-                      <>
-                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'groups', user })}>
-                          Groups
+        {/* All at once: nothing moves when the rest is there. */}
+        {users.is_loading || keys.is_loading ? (
+          <Spinner />
+        ) : (
+          <>
+            <div tabIndex={0} role="region" aria-label="People and agents" className="relative overflow-x-auto">
+              <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
+                <thead>
+                  <tr className="border-b border-edge">
+                    <th scope="col" className={head}>Name</th>
+                    <th scope="col" className={head}>Role</th>
+                    <th scope="col" className={head}>Groups or owner</th>
+                    <th scope="col" className={head}>Signs in with</th>
+                    <th scope="col" className={head}>
+                      <span className="sr-only">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {users.data?.map((user) => (
+                    <tr key={user.id} className={`border-b border-line ${user.disabled ? 'text-faint' : ''}`}>
+                      <td className={`${cell} font-medium`}>
+                        {visibleText(user.name)}
+                        {user.disabled && <span className="chip ml-2">disabled</span>}
+                      </td>
+                      <td className={cell}>{user.role}</td>
+                      <td className={`${cell} text-soft`}>{visibleText(user.role === 'agent' ? (user.owner ?? '–') : user.groups.join(', ') || '–')}</td>
+                      <td className={`${cell} text-soft`}>{user.role === 'agent' ? 'key' : user.has_password ? 'password' : 'link or key'}</td>
+                      <td className={`${cell} whitespace-nowrap text-right`}>
+                        {user.role !== 'agent' && !user.disabled && (
+                          <>
+                            <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'groups', user })}>
+                              Groups
+                            </button>
+                            <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'sessions', user })}>
+                              Sessions
+                            </button>
+                            <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(showLink(user.name))}>
+                              Link
+                            </button>
+                          </>
+                        )}
+                        {user.name !== me.name &&
+                          (user.disabled ? (
+                            <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(client.setEnabled(user.name, true))}>
+                              Enable
+                            </button>
+                          ) : (
+                            <button type="button" className="btn btn-quiet min-h-8 px-2 text-no" onClick={() => setOpen({ type: 'disable', user })}>
+                              Disable
+                            </button>
+                          ))}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <h2 className="mb-2 mt-12 text-lg">Groups</h2>
+            <GroupList users={users.data ?? []} />
+            <header className="mb-2 mt-12 flex items-end justify-between gap-4">
+              <h2 className="text-lg">Keys</h2>
+              <button type="button" className="btn" onClick={() => setOpen({ type: 'key' })}>
+                New key
+              </button>
+            </header>
+            <div tabIndex={0} role="region" aria-label="Keys" className="relative overflow-x-auto">
+              <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
+                <thead>
+                  <tr className="border-b border-edge">
+                    <th scope="col" className={head}>Of</th>
+                    <th scope="col" className={head}>Begins with</th>
+                    <th scope="col" className={head}>Made</th>
+                    <th scope="col" className={head}>Ends</th>
+                    <th scope="col" className={head}>
+                      <span className="sr-only">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {live_keys.map((key) => (
+                    <tr key={key.id} className="border-b border-line">
+                      <td className={`${cell} font-medium`}>
+                        {visibleText(key.name)} <span className="font-normal text-faint">· {key.role}</span>
+                      </td>
+                      <td className={`${cell} font-mono text-[0.875rem] text-soft`}>{key.hint}…</td>
+                      <td className={`${cell} tabular text-soft`}>{formatMoment(key.created_at)}</td>
+                      <td className={`${cell} tabular text-soft`}>{key.expires_at ? formatMoment(key.expires_at) : 'when revoked'}</td>
+                      <td className={`${cell} text-right`}>
+                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-no" onClick={() => setOpen({ type: 'revoke', key })}>
+                          Revoke
                         </button>
-                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'sessions', user })}>
-                          Sessions
-                        </button>
-                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(showLink(user.name))}>
-                          Link
-                        </button>
-                      </>
-                    )}
-                    {user.name !== me.name &&
-                      (user.disabled ? (
-                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => attempt(client.setEnabled(user.name, true))}>
-                          Enable
-                        </button>
-                      ) : (
-                        <button type="button" className="btn btn-quiet min-h-8 px-2 text-no" onClick={() => setOpen({ type: 'disable', user })}>
-                          Disable
-                        </button>
-                      ))}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-        <h2 className="mb-2 mt-12 text-lg">Groups</h2>
-        <GroupList users={users.data ?? []} />
-        <header className="mb-2 mt-12 flex items-end justify-between gap-4">
-          <h2 className="text-lg">Keys</h2>
-          <button type="button" className="btn" onClick={() => setOpen({ type: 'key' })}>
-            New key
-          </button>
-        </header>
-        <div tabIndex={0} role="region" aria-label="Keys" className="relative overflow-x-auto">
-          <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
-            <thead>
-              <tr className="border-b border-edge">
-                <th scope="col" className={head}>Of</th>
-                <th scope="col" className={head}>Begins with</th>
-                <th scope="col" className={head}>Made</th>
-                <th scope="col" className={head}>Ends</th>
-                <th scope="col" className={head}>
-                  <span className="sr-only">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {live_keys.map((key) => (
-                <tr key={key.id} className="border-b border-line">
-                  <td className={`${cell} font-medium`}>
-                    {visibleText(key.name)} <span className="font-normal text-faint">· {key.role}</span>
-                  </td>
-                  <td className={`${cell} font-mono text-[0.875rem] text-soft`}>{key.hint}…</td>
-                  <td className={`${cell} tabular text-soft`}>{formatMoment(key.created_at)}</td>
-                  <td className={`${cell} tabular text-soft`}>{key.expires_at ? formatMoment(key.expires_at) : 'when revoked'}</td>
-                  <td className={`${cell} text-right`}>
-                    <button type="button" className="btn btn-quiet min-h-8 px-2 text-no" onClick={() => setOpen({ type: 'revoke', key })}>
-                      Revoke
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </>
+        )}
       </div>
       {open?.type === 'person' && (
         <Dialog title="A new person" onClose={close}>

@@ -122,15 +122,14 @@ async function reload(): Promise<void> {
   loading?.abort()
   const mine = (loading = new AbortController())
   set({ is_complete: false })
-  is_reading = true
   const seen = new Set<string>()
   const before = new Set(get().requests.keys())
   try {
     // Most inboxes fit on one page.
     if ((await readPage({}, mine.signal, seen)) !== null) {
-      const stats = await client.stats()
-      set({ expected: stats.pending })
-      await Promise.all(risks.map((risk) => readAll(risk, mine.signal, seen)))
+      is_reading = true
+      const count = client.stats().then((stats) => mine === loading && set({ expected: stats.pending }))
+      await Promise.all([count, ...risks.map((risk) => readAll(risk, mine.signal, seen))])
     }
   } catch {
     if (mine === loading) is_reading = false

@@ -193,7 +193,8 @@ export default function StatsScreen() {
     <Page>
       <PageHead title="Statistics" />
       <Problem error={stats.error} />
-      {!numbers ? (
+      {/* All at once: nothing moves when the rest is there. */}
+      {!numbers || sample.is_loading ? (
         stats.error === undefined && <Spinner />
       ) : (
         <>
