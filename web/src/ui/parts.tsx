@@ -159,7 +159,10 @@ export function Page({ children, width = 'max-w-6xl' }: { children: ReactNode; w
 export function Tabs<T extends string>({ label, tabs, value, onPick }: { label: string; tabs: [T, string][]; value: T; onPick: (tab: T) => void }) {
   const bar = useRef<HTMLDivElement>(null)
   // On a phone the chosen one may stand beyond the edge.
-  useEffect(() => bar.current?.querySelector('[aria-pressed=true]')?.scrollIntoView({ inline: 'center', block: 'nearest' }), [value])
+  useEffect(() => {
+    // In braces: browsers have begun to answer this with a promise, and an effect may only return its end.
+    void bar.current?.querySelector('[aria-pressed=true]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
+  }, [value])
   return (
     <div ref={bar} role="group" aria-label={label} className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(([key, text]) => (
