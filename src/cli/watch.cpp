@@ -23,13 +23,13 @@ std::string local_time(Timestamp at) {
     return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-struct Word {
+struct EventWord {
     std::string text;
     Style style = Style::plain;
 };
 
 /// What an event is called in the table: the outcome where there is one.
-Word event_word(const std::string& name, const Request& request) {
+EventWord event_word(const std::string& name, const Request& request) {
     if (name == "request-settled" && request.outcome)
         return {std::string(core::to_string(*request.outcome)), style_of(*request.outcome)};
     if (name == "approval-required") return {"asked", Style::strong};
@@ -58,7 +58,7 @@ class Rows {
         print(faint("TIME"), faint("EVENT"), faint("ID"), faint("RISK"), faint("AGENT"),
               faint("WHAT"));
     }
-    void row(Timestamp at, const Word& word, const Request& request) const {
+    void row(Timestamp at, const EventWord& word, const Request& request) const {
         std::string what = visible_again(request.headline);
         if (const std::string by = text_of(member(request.json, "decision"), "by"); !by.empty())
             what += " · by " + visible(by);

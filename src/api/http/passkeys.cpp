@@ -15,11 +15,10 @@
 namespace holdpoint::api {
 namespace {
 
+using core::RequestPtr;
 using store::Passkey;
 using wire::ObjectWriter;
-using RequestPtr = std::shared_ptr<const core::Request>;
 
-constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
 constexpr std::int64_t lately_ms = 15 * 60'000;
 constexpr std::string_view adding = "a passkey is added";
 
