@@ -54,7 +54,7 @@ sanitize:
 
 lint:
 	@$(SETUP) build test lint
-	@$(CMAKE) -B build-lint -DHOLDPOINT_TESTS=ON -DHOLDPOINT_PCH=OFF -DHOLDPOINT_UNITY=OFF -DHOLDPOINT_WEB=OFF
+	@$(CMAKE) -B build-lint -DHOLDPOINT_TESTS=ON -DHOLDPOINT_PCH=OFF -DHOLDPOINT_WEB=OFF
 	@ninja -C build-lint openapi_json
 	@tools/lint build-lint
 

@@ -18,7 +18,7 @@ if(HOLDPOINT_TESTS)
 endif()
 
 # Most of what is left is instantiating the same templates in every source: a few sources of a folder are compiled as one.
-# They stay sources of their own: lint reads them one by one, and so does a build with this off, which is the better one
+# They stay sources of their own: lint also reads each alone, and so does a build with this off, which is the better one
 # while working on a large folder.
 option(HOLDPOINT_UNITY "compile several sources at once" ON)
 
