@@ -12,5 +12,16 @@ export default defineConfig({
     manifest: true,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
+    rolldownOptions: {
+      output: {
+        // What several screens share lies in few files: each costs a way to the server and a place in the queue.
+        codeSplitting: {
+          groups: [
+            { name: 'page', test: /node_modules\/(?:react|react-dom|scheduler|zustand|wouter|regexparam|mitt|use-sync-external-store)\/|src\/state\/|src\/ui\/(?!json_view|menu)|src\/request\/changed|src\/model\/(?!answer|backtest|bulk|candidate|conversation|grant|likeness|policy)/ },
+            { name: 'request', test: /node_modules\/diff\/|src\/request\/(?!grant_panel|why|earlier|request_pane)|src\/model\/(?:answer|likeness)/ },
+          ],
+        },
+      },
+    },
   },
 })

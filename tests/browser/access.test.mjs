@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
-import { check, in_one_theme, phone, unfold, variants, with_more_contrast } from './looks.mjs'
+import { check, in_light, in_one_theme, phone, unfold, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -21,6 +21,8 @@ after(async () => {
 
 for (const [name, options] of variants) {
   const is_phone = name === 'phone'
+  // Beside the list, which stays as it is, only the request changes; on a phone it is the page, in the colours of the desk.
+  const checkRequest = is_phone ? (page, where) => check(page, where, in_light) : (page, where) => check(page, where, undefined, 'section[aria-label=Decision]')
   test(`H6 axe finds nothing: inbox and decisions, ${name}`, async () => {
     const page = await open(server, 'ann', options)
     const back = async () => is_phone && page.getByRole('button', { name: 'Inbox' }).click()
@@ -29,27 +31,28 @@ for (const [name, options] of variants) {
     for (const kind of ['shell', 'refund', 'release', 'plan', 'question', 'confirmation', 'answer', 'odd']) {
       await show(page, made[kind])
       await unfold(page)
-      await check(page, kind)
+      await (kind === 'shell' ? check : checkRequest)(page, kind)
       await back()
     }
     await show(page, made.refund)
     for (const [item, label] of [['Modify', 'Change what will run'], ['Defer: try another way', 'Defer'], ['Escalate to others', 'Escalate'], ['Abort the whole run', 'Abort']]) {
       await page.getByRole('button', { name: 'More decisions' }).click()
-      await check(page, 'menu')
+      // The same menu each time.
+      if (item === 'Modify') await checkRequest(page, 'menu')
       await page.getByRole('listitem').getByRole('button', { name: item }).click()
       await page.getByText(label).first().waitFor()
-      await check(page, item)
+      await checkRequest(page, item)
       await page.getByRole('button', { name: 'Back' }).click()
     }
     await page.getByRole('button', { name: 'Reject' }).click()
-    await check(page, 'reject')
+    await checkRequest(page, 'reject')
     await page.getByRole('button', { name: 'Back' }).click()
     await back()
     await show(page, made.shell)
     await page.getByRole('button', { name: 'Approve' }).click()
     if (await page.getByText('There is more to read').count()) await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('Critical: confirm what you release').waitFor()
-    await check(page, 'critical')
+    await checkRequest(page, 'critical')
     await page.getByRole('button', { name: 'Back' }).click()
     await back()
     await page.locator('[id^="row-group"]').click()
@@ -88,6 +91,20 @@ for (const [name, options] of variants) {
   })
 }
 
+test('H6 the page is as dark as the system, unless somebody chose', async () => {
+  const page = await open(server, 'ann', { colorScheme: 'dark' })
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const dark = await paper()
+  await prefer(page, { theme: 'light' })
+  assert.notEqual(await paper(), dark)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await prefer(page, { theme: 'dark' })
+  assert.equal(await paper(), dark)
+  await prefer(page, {})
+  assert.notEqual(await paper(), dark)
+  await page.context().close()
+})
+
 test('H6 the empty inbox teaches, and axe finds nothing there', async () => {
   const fresh = await new Server().start()
   const page = await open(fresh, 'admin', { bypassCSP: true })
@@ -106,6 +123,7 @@ test('H6 a phone in one hand: from the list to the decision in two taps', async 
   const request = await billing.act('quick', { amount: 1 })
   await rowOf(page, request).tap()
   const button = page.getByRole('button', { name: 'Approve' })
+  await button.waitFor()
   await page.waitForTimeout(450)
   const box = await button.boundingBox()
   assert.ok(box.height >= 44, 'large enough for a thumb')

@@ -73,6 +73,7 @@ test('U1 one of several was decided by somebody else: the rest counts, and it sa
   const made = []
   for (const amount of [10, 20, 30]) made.push(await agent.act('refund', { amount }, { risk: 'low' }))
   await group().click()
+  await page.getByRole('table').waitFor()
   await page.waitForTimeout(450)
   await page.route('**/v1/decisions', async (route) => {
     await bob.decide(made[1], 'reject')

@@ -149,7 +149,7 @@ for (const [name, options] of variants) {
     await window.getByLabel('Waits for a decision').waitFor()
     await check(window, 'conversation')
     await window.getByLabel('Waits for a decision').getByRole('button', { name: 'More…' }).click()
-    await window.getByRole('dialog', { name: 'Review' }).waitFor()
+    await window.getByRole('dialog', { name: 'Review' }).locator('[data-request]').waitFor()
     await check(window, 'review')
     await window.context().close()
     await ann.decide(waiting, 'reject')

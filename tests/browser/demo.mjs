@@ -46,7 +46,7 @@ export async function fillDemo(server, patience = 1) {
 export async function fillMany(server, count) {
   const agent = await server.agent('busy-bot')
   for (let made = 0; made < count; made += 100) {
-    const requests = Array.from({ length: 100 }, (_, i) => ({
+    const requests = Array.from({ length: Math.min(100, count - made) }, (_, i) => ({
       timeout_s: 3600 + made / 100, risk: ['low', 'medium', 'high'][i % 3], action: { tool: `tool_${(made + i) % 997}`, arguments: { i: made + i, [`k${made + i}`]: 1 } },
     }))
     await agent.post('/v1/batches', { requests })

@@ -236,7 +236,8 @@ export const rowOf = (page, request) => page.locator(`[id="row-${request.id}"]`)
 /** Opens a request and waits until deciding is armed. */
 export async function show(page, request) {
   await rowOf(page, request).click()
-  await page.waitForTimeout(450)
+  await page.locator(`[data-request="${request.id}"]`).waitFor()
+  await page.waitForTimeout(420)
 }
 
 /** Presses the button that decides several, as often as there is more to read, until it asks once more. */

@@ -41,9 +41,13 @@ async function visit(request) {
   await page.locator(`[data-request="${request.id}"]`).waitFor()
 }
 
+let looks = 0
+/** What came earlier is a list of the last nine: opened at every fifth request it has shown each of them. */
+const unfoldMost = () => unfold(page, ++looks % 5 ? 'Earlier' : null)
+
 async function look(request, where) {
   await visit(request)
-  await unfold(page)
+  await unfoldMost()
   await inspect(where)
   await ann.decide(request, 'reject')
 }
@@ -121,7 +125,7 @@ test('H6 hostile words of people, and of the agent afterwards, in the story of a
       await ann.decide(request, decision, more)
       if (decision === 'modify') await agent.post(`/v1/requests/${request.id}/report`, { success: false, error: words, result: { [turn(names, i)]: [words] } })
       await visit(request)
-      await unfold(page)
+      await unfoldMost()
       await inspect(`${decision} ${i}`)
     }
   }
@@ -129,11 +133,12 @@ test('H6 hostile words of people, and of the agent afterwards, in the story of a
 
 test('H6 hostile names of people, agents and groups', async () => {
   const admin = await open(server, 'admin')
-  for (const [i, name] of people.entries()) {
+  const join = async (name, i) => {
     await server.admin.post('/v1/users', { name: `${name} ${i}`, role: 'approver' })
     const { key } = await server.admin.post('/v1/keys', { name: `${name} bot ${i}`, role: 'agent' })
     await new Client(server.url, key).act('tool', { by: name })
   }
+  for (const part of chunks([...people.entries()], 25)) await Promise.all(part.map(([i, name]) => join(name, i)))
   // What is refused as the name of a person is refused, and nothing breaks.
   for (const name of ['a/b', 'a:b', 'a,b', 'a?b', 'a#b', 'a%b', 'a\\b', '.', '..', 'two\nlines', 'a\u0000b'])
     await assert.rejects(server.admin.post('/v1/users', { name, role: 'approver' }), { status: 400 }, name)
@@ -244,6 +249,8 @@ const proposeAll = async (requests) => {
 test('H6 every hostile string in the rows of the list, and while searching', async () => {
   await rejectAll()
   await proposeAll(all.map((text) => ({ timeout_s: 900, user: line(text), action: { tool: line(text), arguments: { x: text } } })))
+  // A tall window: many rows to a look.
+  await page.setViewportSize({ width: 1360, height: 2600 })
   await page.goto(server.page_url)
   await page.getByText(`${all.length} waiting`).waitFor()
   const seen = new Set()
@@ -259,6 +266,7 @@ test('H6 every hostile string in the rows of the list, and while searching', asy
   assert.equal(seen.size, all.length, 'every row was on the screen')
   await page.getByRole('searchbox').fill('script')
   await inspect('search')
+  await page.setViewportSize({ width: 1360, height: 860 })
   await rejectAll()
 })
 

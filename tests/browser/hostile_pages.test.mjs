@@ -46,8 +46,8 @@ async function say(text, i) {
   await agent.propose({ ...shared, kind: 'response', response: { text } })
 }
 
-async function inspect(where, window = page) {
-  assert.deepEqual(await wrongsOn(window), [], where)
+async function inspect(where, window = page, within = 'body') {
+  assert.deepEqual(await wrongsOn(window, within), [], where)
   await assertClean(window)
 }
 async function visit(path, ready, window = page) {
@@ -66,7 +66,7 @@ for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
       await inspect(`conversation ${session}`, window)
     }
     await window.getByRole('button', { name: /More…|Review and decide/ }).first().click()
-    await window.getByRole('dialog', { name: 'Review' }).waitFor()
+    await window.getByRole('dialog', { name: 'Review' }).locator('[data-request]').waitFor()
     await inspect('review', window)
     await window.context().close()
   })
@@ -83,7 +83,8 @@ for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
         dispatchEvent(new PopStateEvent('popstate'))
       }, `/chat?${new URLSearchParams({ session })}`)
       await window.getByText('1 decision needed').waitFor()
-      await inspect(`session ${JSON.stringify(session)}`, window)
+      // The list beside it stays what it was.
+      await inspect(`session ${JSON.stringify(session)}`, window, '#main > div')
     }
     await window.context().close()
   })

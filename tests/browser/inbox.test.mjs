@@ -32,7 +32,8 @@ test('H6 H7 a request appears by itself, and goes when somebody else decides it'
 
 test('U2 whoever goes to another page stays there, and no key decides on the page that was left', async () => {
   const request = await agent.act('deploy', { service: 'checkout' })
-  const other = await open(server, 'ann')
+  // The service worker would have it ready.
+  const other = await open(server, 'ann', { serviceWorkers: 'block' })
   let release
   const is_released = new Promise((resolve) => (release = resolve))
   // The next page takes its time to load.
@@ -54,6 +55,43 @@ test('U2 whoever goes to another page stays there, and no key decides on the pag
   await other.context().close()
 })
 
+test('U2 keys mean nothing until the request stands on the page, and what could not be loaded comes by itself', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' })
+  const other = await open(server, null, { serviceWorkers: 'block' })
+  let [tries, release] = [0, null]
+  const is_released = new Promise((resolve) => (release = resolve))
+  await other.route('**/request_pane-*.js', async (route) => {
+    if (++tries === 1) return route.abort()
+    await is_released
+    await route.continue()
+  })
+  // Whoever is quicker than any person: a press in the moment in which the request appears.
+  await other.addInitScript(() => {
+    const watch = new MutationObserver(() => {
+      if (!document.querySelector('[data-request]')) return
+      watch.disconnect()
+      globalThis.presses = 0
+      for (const key of ['a', 'a']) dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })), ++globalThis.presses
+    })
+    watch.observe(document, { childList: true, subtree: true })
+  })
+  await signIn(other, await server.link('ann'))
+  await rowOf(other, request).click()
+  await other.getByText('A part of this page could not be read').waitFor()
+  await other.waitForTimeout(420)
+  for (const key of ['a', 'a', 'r', 'Enter']) await other.keyboard.press(key)
+  await eventually('it is tried again', () => tries > 1)
+  release()
+  await other.locator(`[data-request="${request.id}"]`).waitFor()
+  await other.waitForTimeout(420)
+  assert.equal(await other.evaluate(() => globalThis.presses), 2)
+  assert.equal(await pending(), 1, 'nothing was decided')
+  await other.keyboard.press('a')
+  await eventually('it is approved', async () => (await pending()) === 0)
+  await assertClean(other)
+  await other.context().close()
+})
+
 test('U1 the most pressing comes first', async () => {
   const low = await agent.act('low', {}, { risk: 'low' })
   const high = await agent.act('high', {}, { risk: 'high' })
@@ -66,7 +104,8 @@ test('U1 the most pressing comes first', async () => {
 test('U2 a held key decides once', async () => {
   await distinct(8)
   await eventually('all are there', async () => (await ids()).length === 8)
-  await page.waitForTimeout(600)
+  await page.locator('[data-request]').waitFor()
+  await page.waitForTimeout(420)
   // A held key: the first press, then repeats without a release.
   for (let i = 0; i < 30; ++i) {
     await page.keyboard.down('a')
@@ -80,7 +119,8 @@ test('U2 a held key decides once', async () => {
 test('U2 three quick taps decide once', async () => {
   await distinct(5)
   await eventually('all are there', async () => (await ids()).length === 5)
-  await page.waitForTimeout(600)
+  await page.locator('[data-request]').waitFor()
+  await page.waitForTimeout(420)
   // From inside the page, 60 ms apart: on a busy machine presses from outside come slower than any finger.
   await page.evaluate(async () => {
     for (let i = 0; i < 3; ++i) {
@@ -96,7 +136,8 @@ test('U2 three quick taps decide once', async () => {
 test('U2 a double click and a held Enter on the button decide once', async () => {
   await distinct(6)
   await eventually('all are there', async () => (await ids()).length === 6)
-  await page.waitForTimeout(600)
+  await page.locator('[data-request]').waitFor()
+  await page.waitForTimeout(420)
   await page.getByRole('button', { name: 'Approve' }).dblclick()
   await pause(600)
   assert.equal(await pending(), 5)

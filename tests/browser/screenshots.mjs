@@ -37,7 +37,8 @@ for (const [name, options] of [['light', { ...desk, colorScheme: 'light' }], ['d
   await shot('inbox')
   for (const kind of ['shell', 'refund', 'release', 'plan', 'question', 'confirmation', 'answer', 'odd']) {
     await show(page, made[kind])
-    await page.waitForTimeout(200)
+    // What it is compared with comes when somebody stays.
+    await page.waitForTimeout(500)
     await shot(kind)
     await back()
   }

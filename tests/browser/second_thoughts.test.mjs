@@ -52,6 +52,7 @@ test('D8 U2 the key z takes it back too; left alone it takes effect', async () =
 test('D8 several at once are held together and taken back together; a no counts at once', async () => {
   const some = await Promise.all(['a', 'b', 'c', 'd'].map((name) => agent.act('refund', { order: name })))
   await page.locator('[id^="row-group"]').click()
+  await page.getByRole('table').waitFor()
   await page.waitForTimeout(450)
   await page.getByRole('button', { name: 'Veto row 1' }).click()
   await page.getByRole('button', { name: 'Approve 3, reject 1' }).click()

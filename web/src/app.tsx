@@ -1,9 +1,9 @@
 // The frame around every screen: where you are, whether the page is live, who you are.
-import { lazy, Suspense, useEffect, useState, type ComponentType } from 'react'
+import { Suspense, useDeferredValue, useEffect, useState, type ComponentType } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
-import { InboxScreen } from './inbox/inbox_screen'
+import { fetchTheRest, InboxScreen, screens } from './screens'
 import { SignInScreen } from './sign_in/sign_in_screen'
-import { startInbox, useInbox } from './state/inbox'
+import { followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
@@ -11,14 +11,6 @@ import { BookIcon, ChartIcon, ChatIcon, GearIcon, HistoryIcon, InboxIcon, KeyIco
 import { Dialog, Spinner } from './ui/parts'
 import { Notices } from './ui/notices'
 
-const HistoryScreen = lazy(() => import('./history/history_screen'))
-const ChatScreen = lazy(() => import('./chat/chat_screen'))
-const PolicyScreen = lazy(() => import('./policy/policy_screen'))
-const GrantsScreen = lazy(() => import('./grants/grants_screen'))
-const AuditScreen = lazy(() => import('./audit/audit_screen'))
-const StatsScreen = lazy(() => import('./stats/stats_screen'))
-const PeopleScreen = lazy(() => import('./people/people_screen'))
-const SettingsScreen = lazy(() => import('./settings/settings_screen'))
 
 const keys: [string, string][] = [
   ['j k', 'next, previous'], ['g G', 'first, last'], ['o', 'open'], ['/', 'search'], ['space', 'select'], ['⇧A', 'decide the selected or the group'],
@@ -48,14 +40,14 @@ type Place = { path: string; name: string; icon: ComponentType; screen: Componen
 
 const places: Place[] = [
   { path: '/', name: 'Inbox', icon: InboxIcon, screen: null },
-  { path: '/chat', name: 'Chat', icon: ChatIcon, screen: ChatScreen },
-  { path: '/history', name: 'History', icon: HistoryIcon, screen: HistoryScreen },
-  { path: '/grants', name: 'Grants', icon: KeyIcon, screen: GrantsScreen },
-  { path: '/policy', name: 'Policy', icon: BookIcon, screen: PolicyScreen },
-  { path: '/stats', name: 'Statistics', icon: ChartIcon, screen: StatsScreen },
-  { path: '/audit', name: 'Audit', icon: ListIcon, screen: AuditScreen },
-  { path: '/people', name: 'People', icon: PeopleIcon, screen: PeopleScreen, is_for_admins: true },
-  { path: '/settings', name: 'Settings', icon: GearIcon, screen: SettingsScreen },
+  { path: '/chat', name: 'Chat', icon: ChatIcon, screen: screens.chat },
+  { path: '/history', name: 'History', icon: HistoryIcon, screen: screens.history },
+  { path: '/grants', name: 'Grants', icon: KeyIcon, screen: screens.grants },
+  { path: '/policy', name: 'Policy', icon: BookIcon, screen: screens.policy },
+  { path: '/stats', name: 'Statistics', icon: ChartIcon, screen: screens.stats },
+  { path: '/audit', name: 'Audit', icon: ListIcon, screen: screens.audit },
+  { path: '/people', name: 'People', icon: PeopleIcon, screen: screens.people, is_for_admins: true },
+  { path: '/settings', name: 'Settings', icon: GearIcon, screen: screens.settings },
 ]
 /** A thumb reaches so many tabs; the others stand behind the last one. */
 const tabs_max = 4
@@ -134,7 +126,8 @@ function Shell() {
     for (const one of inbox.requests.values()) if (one.state === 'pending') ++count
     return count
   })
-  useEffect(startInbox, [me.id])
+  useEffect(followInbox, [me.id])
+  useEffect(fetchTheRest, [])
   useKeys({ '?': () => showKeys(true) })
   const mine = places.filter((place) => !place.is_for_admins || me.role === 'admin')
   const here = mine.find((place) => place.path !== '/' && (path === place.path || path.startsWith(`${place.path}/`))) ?? mine[0]!
@@ -187,5 +180,7 @@ function Shell() {
 
 export function App() {
   const is_in = useSession((session) => session.status === 'signed_in')
-  return is_in ? <Shell /> : <SignInScreen />
+  // Deferred, so that the browser may do other things while the page is made for the first time.
+  const may_show = useDeferredValue(is_in, false)
+  return is_in && may_show ? <Shell /> : <SignInScreen />
 }

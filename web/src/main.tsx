@@ -1,13 +1,22 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app'
-import { findSession } from './state/session'
+import { fetchScreen } from './screens'
+import { beginInbox, dropInbox } from './state/inbox'
+import { findSession, mayBeSignedIn, useSession } from './state/session'
 import { startServiceWorker } from './state/service_worker'
 import { followSettings } from './state/settings'
 import './styles.css'
 
 followSettings()
-void findSession()
+if (mayBeSignedIn()) {
+  // What a page needs is fetched side by side, not one after the other.
+  fetchScreen(location.pathname)
+  beginInbox(location.pathname)
+}
+void findSession().then(() => {
+  if (useSession.getState().status !== 'signed_in') dropInbox()
+})
 startServiceWorker()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

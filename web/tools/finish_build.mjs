@@ -69,18 +69,10 @@ gatherLicences()
 checkPage()
 checkWeight(manifest)
 
-/** The service worker knows the files of this build that a page needs to open without a connection. */
+/** The service worker keeps every file of this build: each screen opens without a connection, and at once with one. */
 function writeServiceWorker() {
   const hashed = filesIn(join(dist, 'assets')).map((file) => `/${relative(dist, file).replaceAll('\\', '/')}`)
-  const entry = manifest['index.html']
-  const needed = (key, seen = new Set()) => {
-    if (seen.has(key)) return seen
-    seen.add(key)
-    for (const next of manifest[key].imports ?? []) needed(next, seen)
-    return seen
-  }
-  const scripts = [...needed('index.html')].map((key) => `/${manifest[key].file}`)
-  const shell = ['/', ...scripts, ...(entry.css ?? []).map((file) => `/${file}`), ...hashed.filter((path) => path.endsWith('.woff2')), '/icon.svg']
+  const shell = ['/', ...hashed, '/icon.svg']
   const version = createHash('sha256').update(readFileSync(join(dist, 'index.html'))).update(hashed.sort().join()).digest('hex').slice(0, 16)
   const source = readFileSync(join(root, 'sw/sw.js'), 'utf8')
   writeFileSync(join(dist, 'sw.js'), source.replace('__VERSION__', version).replace("['__SHELL__']", JSON.stringify(shell.sort())))

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { client, type ListQuery } from '../client'
 import { visibleText } from '../model/marked_text'
 import { formatMoment } from '../model/time'
-import { didTo, eventWord, outcomes, outcomeWord, plural, risks } from '../model/words'
+import { didTo, eventWord, grouped, outcomes, outcomeWord, plural, risks } from '../model/words'
 import { Labelled, PickFilter, useFilters } from '../ui/filters'
 import { RiskBars } from '../ui/icons'
 import { OutcomeTag, Page, PageHead, Problem, riskColor, Spinner } from '../ui/parts'
@@ -174,7 +174,7 @@ export default function AuditScreen() {
             <span>
               {plural(shown.length, 'event')}
               {from > 0 ? ', the newest ones' : ', all there are'}
-              {is_full && ` (at most ${events_max.toLocaleString('en')} are read)`} · outcomes as they stand now
+              {is_full && ` (at most ${grouped(events_max)} are read)`} · outcomes as they stand now
             </span>
             <button type="button" className="btn-link shrink-0" onClick={renew}>
               Read again

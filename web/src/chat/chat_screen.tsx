@@ -1,5 +1,5 @@
 // One session as a conversation, live: what the user wanted, what the agent does, and the decision in place.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import { client } from '../client'
 import { checkAnswer, draftFor } from '../model/answer'
@@ -12,7 +12,6 @@ import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
 import { AnswerForm } from '../request/answer_form'
 import { useChanged } from '../request/changed'
 import { PlanView } from '../request/plan_view'
-import { RequestPane } from '../request/request_pane'
 import { AnswerView } from '../request/subject'
 import { Standing } from '../request/summary'
 import { useAddressQuery } from '../state/address'
@@ -21,6 +20,7 @@ import { hear, useInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { snooze } from '../state/snooze'
+import { RequestPane } from '../ui/deciding'
 import { CloseIcon, RiskBars } from '../ui/icons'
 import { JsonView } from '../ui/json_view'
 import { Ago, Avatar, Countdown, OutcomeTag, Problem, RiskLine, riskColor, Spinner } from '../ui/parts'
@@ -223,6 +223,7 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
   const dialog = useRef<HTMLDialogElement>(null)
   const [guard] = useState(() => new Guard())
   useEffect(() => dialog.current?.showModal(), [])
+  const onShown = useCallback(() => guard.moved(performance.now()), [guard])
   const request = requests.get(id)
   const is_changed = useChanged(request, guard)
   if (!request) return null
@@ -231,20 +232,23 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
       <button type="button" className="btn btn-quiet absolute right-3 top-3 z-10 px-2" aria-label="Close" onClick={() => dialog.current?.close()}>
         <CloseIcon />
       </button>
-      <RequestPane
-        key={request.digest}
-        request={request}
-        is_changed={is_changed}
-        onDecide={(call) => {
-          void decide(request, call)
-          dialog.current?.close()
-        }}
-        onSnooze={(until) => {
-          void snooze(request, until)
-          dialog.current?.close()
-        }}
-        admits={(press) => guard.admits(press, performance.now())}
-      />
+      <Suspense fallback={<div className="m-auto"><Spinner /></div>}>
+        <RequestPane
+          key={request.digest}
+          request={request}
+          is_changed={is_changed}
+          onDecide={(call) => {
+            void decide(request, call)
+            dialog.current?.close()
+          }}
+          onSnooze={(until) => {
+            void snooze(request, until)
+            dialog.current?.close()
+          }}
+          onShown={onShown}
+          admits={(press) => guard.admits(press, performance.now())}
+        />
+      </Suspense>
     </dialog>
   )
 }

@@ -82,7 +82,7 @@ function useReading(): { box: RefObject<HTMLDivElement | null>; table: RefObject
   return { box, table, note, hasRead }
 }
 
-export function BulkPane({ requests, title, onOpen, onDone, admits, back }: Props) {
+export default function BulkPane({ requests, title, onOpen, onDone, admits, back }: Props) {
   const me = useMe()
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
   const deciding = useInbox((inbox) => inbox.deciding)

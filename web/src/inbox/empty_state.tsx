@@ -12,7 +12,8 @@ function FirstSteps() {
   const curl = `curl ${location.origin}/v1/requests \\
   -H "Authorization: Bearer $HOLDPOINT_TOKEN" \\
   -H "Content-Type: application/json" \\
-  -d '{"action":{"tool":"process_refund","arguments":{"orderId":"1234","amount":24}}}'`
+  -d '{"action": {"tool": "process_refund",
+       "arguments": {"orderId": "1234", "amount": 24}}}'`
   return (
     <>
       <p className="mt-3 text-soft">
@@ -24,7 +25,7 @@ function FirstSteps() {
           <span className="label">Your first request</span>
           <CopyButton text={curl} />
         </div>
-        <pre tabIndex={0} aria-label="Command for a first request" className="m-0 overflow-x-auto px-4 py-3 font-mono text-[0.8125rem] leading-6">
+        <pre tabIndex={0} aria-label="Command for a first request" className="m-0 overflow-x-auto whitespace-pre-wrap px-4 py-3 font-mono [overflow-wrap:anywhere] text-[0.8125rem] leading-6">
           {curl}
         </pre>
       </div>

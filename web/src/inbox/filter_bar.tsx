@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { isFiltering, no_filter, type Filter } from '../model/filter'
 import { visibleText } from '../model/marked_text'
 import { kinds, kindWord, risks } from '../model/words'
@@ -31,16 +31,18 @@ const chip = (is_on: boolean) =>
 
 function useNames(): { agents: string[]; tools: string[] } {
   const requests = useInbox((inbox) => inbox.requests)
-  const agents = new Set<string>()
-  const tools = new Set<string>()
-  for (const request of requests.values()) {
-    agents.add(request.agent)
-    if (request.action) tools.add(request.action.tool)
-  }
-  return { agents: [...agents].sort(), tools: [...tools].sort() }
+  return useMemo(() => {
+    const agents = new Set<string>()
+    const tools = new Set<string>()
+    for (const request of requests.values()) {
+      agents.add(request.agent)
+      if (request.action) tools.add(request.action.tool)
+    }
+    return { agents: [...agents].sort(), tools: [...tools].sort() }
+  }, [requests])
 }
 
-export function FilterBar({ filter, onChange }: Props) {
+export const FilterBar = memo(function FilterBar({ filter, onChange }: Props) {
   const field = useRef<HTMLInputElement>(null)
   const { agents, tools } = useNames()
   const [text, setText] = useState(filter.text)
@@ -91,4 +93,4 @@ export function FilterBar({ filter, onChange }: Props) {
       </div>
     </div>
   )
-}
+})

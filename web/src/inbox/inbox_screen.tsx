@@ -1,5 +1,5 @@
 // The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { Link, useLocation } from 'wouter'
 import { client } from '../client'
 import { ServerError } from '../errors'
@@ -11,12 +11,11 @@ import { visibleText } from '../model/marked_text'
 import { inOrder, nextOrderChange } from '../model/order'
 import { nextReturn } from '../model/snooze'
 import { serverNow } from '../model/time'
-import { plural } from '../model/words'
+import { grouped, plural } from '../model/words'
 import { useChanged } from '../request/changed'
-import { RequestPane, type Call } from '../request/request_pane'
 import { useAddressQuery } from '../state/address'
-import { decide } from '../state/decide'
-import { clearMarks, forgetArrivals, noteSeen, select, toggleMark, useInbox } from '../state/inbox'
+import { decide, type Call } from '../state/decide'
+import { clearMarks, select, toggleMark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
@@ -24,14 +23,13 @@ import { setBadge } from '../state/service_worker'
 import { useSettings } from '../state/settings'
 import { isSnoozed, snooze } from '../state/snooze'
 import { undoLatest } from '../state/undo'
-import { BackIcon, UpIcon } from '../ui/icons'
+import { BulkPane, RequestPane } from '../ui/deciding'
+import { BackIcon } from '../ui/icons'
 import { Spinner } from '../ui/parts'
 import type { Request } from '../wire'
-import { BulkPane } from './bulk_pane'
 import { EmptyState } from './empty_state'
 import { FilterBar } from './filter_bar'
-import { RequestRow } from './row'
-import { VirtualList } from './virtual_list'
+import { RequestList } from './request_list'
 
 const isPhone = () => matchMedia('(max-width: 767px)').matches
 
@@ -87,7 +85,8 @@ function Toggle({ label, is_on, onToggle }: { label: string; is_on: boolean; onT
 
 /** Whoever decides here should know what passes without being asked. */
 function ActiveGrants() {
-  const { data } = useLoad('grants active', () => client.grants({ limit: '1000' }), { every_ms: 30_000 })
+  const has_loaded = useInbox((inbox) => inbox.has_loaded)
+  const { data } = useLoad(has_loaded ? 'grants active' : null, () => client.grants({ limit: '1000' }), { every_ms: 30_000 })
   if (!data?.length) return null
   const what = [...new Set(data.map((grant) => grant.tool))]
   return (
@@ -103,8 +102,7 @@ function ActiveGrants() {
   )
 }
 
-export function InboxScreen({ id }: { id: string | null }) {
-  const me = useMe()
+export default function InboxScreen({ id }: { id: string | null }) {
   const [, navigate] = useLocation()
   const search = useAddressQuery()
   const filter = useMemo(() => readFilter(search), [search])
@@ -113,17 +111,13 @@ export function InboxScreen({ id }: { id: string | null }) {
   const requests = useInbox((inbox) => inbox.requests)
   const selected = useInbox((inbox) => inbox.selected)
   const marked = useInbox((inbox) => inbox.marked)
-  const arrived = useInbox((inbox) => inbox.arrived)
   const has_loaded = useInbox((inbox) => inbox.has_loaded)
   const is_complete = useInbox((inbox) => inbox.is_complete)
   const expected = useInbox((inbox) => inbox.expected)
-  const compact = useSettings((settings) => settings.compact)
   const grouping = useSettings((settings) => settings.grouping)
   const [is_marking, setMarking] = useState(false)
   const [is_bulk, setBulk] = useState(false)
-  const [view, setView] = useState({ first: 0, last: 0 })
   const guard = useRef(new Guard())
-  const onView = useCallback((first: number, last: number) => setView((old) => (old.first === first && old.last === last ? old : { first, last })), [])
 
   // The cursor is the truth on this screen and the address follows it: a browser allows only so many changes of the
   // address per minute, and a held arrow key makes more.
@@ -154,11 +148,8 @@ export function InboxScreen({ id }: { id: string | null }) {
     else if (selected?.startsWith('group ') && ids.length > 0) select(ids[Math.min(last_index.current, ids.length - 1)] ?? null)
     else if (selected?.startsWith('group ') && is_complete) select(null)
   }, [selected, ids, is_complete])
-  useEffect(() => {
-    if (arrived.size > 0) noteSeen(ids.slice(view.first, view.last + 1))
-  }, [view, ids, arrived])
 
-  const setFilter = (next: Filter) => navigate(location.pathname + writeFilter(next), { replace: true })
+  const setFilter = useCallback((next: Filter) => navigate(location.pathname + writeFilter(next), { replace: true }), [navigate])
   const index = selected ? ids.indexOf(selected) : -1
   const move = (by: number) => {
     if (ids.length === 0) return
@@ -174,6 +165,7 @@ export function InboxScreen({ id }: { id: string | null }) {
     [navigate],
   )
   const admits = useCallback((press: { repeat: boolean }) => guard.current.admits(press, performance.now()), [])
+  const onShown = useCallback(() => guard.current.moved(performance.now()), [])
   const goOn = (from: string) => {
     const at = ids.indexOf(from)
     if (isPhone()) {
@@ -232,7 +224,6 @@ export function InboxScreen({ id }: { id: string | null }) {
   const waiting = useMemo(() => [...requests.values()].filter((request) => request.state === 'pending').length, [requests])
   // `rows` changes when one comes back by itself.
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
-  const new_above = useMemo(() => rows.slice(0, view.first).filter((one) => one.type === 'one' && arrived.has(one.id)).length, [rows, view.first, arrived])
 
   useEffect(() => {
     document.title = waiting ? `(${waiting}) Holdpoint` : 'Holdpoint'
@@ -258,10 +249,10 @@ export function InboxScreen({ id }: { id: string | null }) {
         <div className="flex min-h-9 items-center gap-1 border-b border-line pl-4 pr-2 text-[0.8125rem] text-faint">
           <span role="status" className="flex-1">
             {!has_loaded || !is_complete
-              ? `Reading ${waiting.toLocaleString('en')}${expected ? ` of ${expected.toLocaleString('en')}` : ''}…`
+              ? `Reading ${grouped(waiting)}${expected ? ` of ${grouped(expected)}` : ''}…`
               : isFiltering(filter)
-                ? `${plural(rows.reduce((sum, one) => sum + (one.type === 'group' ? one.requests.length : 1), 0), 'match', 'matches')} of ${waiting.toLocaleString('en')}`
-                : `${(waiting - snoozed).toLocaleString('en')} waiting`}
+                ? `${plural(rows.reduce((sum, one) => sum + (one.type === 'group' ? one.requests.length : 1), 0), 'match', 'matches')} of ${grouped(waiting)}`
+                : `${grouped(waiting - snoozed)} waiting`}
           </span>
           {snoozed > 0 && (
             <Toggle label={`${snoozed} later`} is_on={filter.snoozed} onToggle={() => setFilter({ ...filter, snoozed: !filter.snoozed })} />
@@ -274,18 +265,6 @@ export function InboxScreen({ id }: { id: string | null }) {
           <Toggle label="Select" is_on={is_marking} onToggle={() => (is_marking ? (setMarking(false), clearMarks()) : setMarking(true))} />
           <Toggle label="Group" is_on={grouping} onToggle={() => useSettings.getState().change({ grouping: !grouping })} />
         </div>
-        {new_above > 0 && (
-          <button
-            type="button"
-            className="rising absolute left-1/2 top-32 z-10 flex min-h-8 -translate-x-1/2 items-center gap-1.5 rounded-full bg-ink px-3.5 text-[0.8125rem] font-medium text-sheet shadow-lg"
-            onClick={() => {
-              document.getElementById('requests')?.scrollTo({ top: 0 })
-              forgetArrivals()
-            }}
-          >
-            <UpIcon /> {new_above} new above
-          </button>
-        )}
         {rows.length === 0 && has_loaded ? (
           <div className="m-auto px-6 text-center text-soft">
             <p className="m-0 mb-2">{isFiltering(filter) ? 'Nothing matches.' : 'Nothing waits.'}</p>
@@ -296,54 +275,46 @@ export function InboxScreen({ id }: { id: string | null }) {
             )}
           </div>
         ) : (
-          <VirtualList
-            ids={ids}
-            selected={selected}
-            row_height={compact ? 40 : 64}
-            label="Requests that wait"
-            onKeyDown={onListKey}
-            onView={onView}
-            render={(i) => (
-              <RequestRow row={rows[i]!} me={me.name} index={i} total={rows.length} is_selected={ids[i] === selected} is_marked={marked.has(ids[i]!)} is_marking={is_marking} is_compact={compact} onPick={pick} />
-            )}
-          />
+          <RequestList rows={rows} ids={ids} selected={selected} is_marking={is_marking} onPick={pick} onKeyDown={onListKey} />
         )}
         <ActiveGrants />
       </section>
       <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>
-        {is_bulk && marked_requests.length > 0 ? (
-          <BulkPane
-            key="marked"
-            requests={marked_requests}
-            title={`${plural(marked_requests.length, 'request')} selected`}
-            onOpen={pick}
-            onDone={() => (setBulk(false), clearMarks(), setMarking(false))}
-            admits={admits}
-            back={<BackButton onBack={() => setBulk(false)} />}
-          />
-        ) : row?.type === 'group' ? (
-          <BulkPane
-            key={row.id}
-            requests={row.requests}
-            title={`${row.requests.length} alike: ${row.requests[0]!.action?.tool ?? ''}`}
-            onOpen={pick}
-            onDone={() => (isPhone() ? leave() : undefined)}
-            admits={admits}
-            back={<BackButton onBack={leave} />}
-          />
-        ) : shown ? (
-          <RequestPane key={`${shown.id} ${shown.digest}`} request={shown} is_changed={is_changed} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
-        ) : elsewhere.is_missing ? (
-          <div className="m-auto px-6 text-center text-soft">
-            <h1 className="text-lg text-ink">There is no such request</h1>
-            <p className="mt-1">The link may be cut off, or it belongs to another server.</p>
-            <button type="button" className="btn mt-4" onClick={leave}>
-              To the inbox
-            </button>
-          </div>
-        ) : (
-          <div className="m-auto text-faint">{has_loaded ? 'Choose a request.' : <Spinner />}</div>
-        )}
+        <Suspense fallback={<div className="m-auto"><Spinner /></div>}>
+          {is_bulk && marked_requests.length > 0 ? (
+            <BulkPane
+              key="marked"
+              requests={marked_requests}
+              title={`${plural(marked_requests.length, 'request')} selected`}
+              onOpen={pick}
+              onDone={() => (setBulk(false), clearMarks(), setMarking(false))}
+              admits={admits}
+              back={<BackButton onBack={() => setBulk(false)} />}
+            />
+          ) : row?.type === 'group' ? (
+            <BulkPane
+              key={row.id}
+              requests={row.requests}
+              title={`${row.requests.length} alike: ${row.requests[0]!.action?.tool ?? ''}`}
+              onOpen={pick}
+              onDone={() => (isPhone() ? leave() : undefined)}
+              admits={admits}
+              back={<BackButton onBack={leave} />}
+            />
+          ) : shown ? (
+            <RequestPane key={`${shown.id} ${shown.digest}`} request={shown} is_changed={is_changed} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} onShown={onShown} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
+          ) : elsewhere.is_missing ? (
+            <div className="m-auto px-6 text-center text-soft">
+              <h1 className="text-lg text-ink">There is no such request</h1>
+              <p className="mt-1">The link may be cut off, or it belongs to another server.</p>
+              <button type="button" className="btn mt-4" onClick={leave}>
+                To the inbox
+              </button>
+            </div>
+          ) : (
+            <div className="m-auto text-faint">{has_loaded ? 'Choose a request.' : <Spinner />}</div>
+          )}
+        </Suspense>
       </section>
     </main>
   )

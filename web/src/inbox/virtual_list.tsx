@@ -12,17 +12,26 @@ type Props = {
   onView: (first: number, last: number) => void
 }
 
-const margin = 6
+const margin = 4
 
 export function VirtualList({ ids, selected, row_height, label, render, onKeyDown, onView }: Props) {
   const box = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ top: 0, height: 800 })
+  // Until the browser has told: asking it right after a change would make it lay the page out twice.
+  const [view, setView] = useState({ top: 0, height: 640 })
+  const latest = useRef({ ...view, is_measured: false })
   const anchor = useRef<{ id: string; offset: number } | null>(null)
 
-  const measure = useCallback(() => {
-    const element = box.current
-    if (element) setView({ top: element.scrollTop, height: element.clientHeight })
+  const note = useCallback((top: number, height: number) => {
+    latest.current = { top, height, is_measured: true }
+    setView((old) => (old.top === top && old.height === height ? old : { top, height }))
   }, [])
+  const measure = useCallback(() => {
+    if (box.current) note(box.current.scrollTop, box.current.clientHeight)
+  }, [note])
+  const scrollTo = (element: HTMLElement, top: number) => {
+    element.scrollTop = top
+    measure()
+  }
 
   useLayoutEffect(() => {
     const element = box.current
@@ -38,23 +47,18 @@ export function VirtualList({ ids, selected, row_height, label, render, onKeyDow
 
   // What a person looks at must not move: when rows come or go above, the scroll position moves with them.
   useLayoutEffect(() => {
-    const element = box.current
     const held = anchor.current
-    if (element && held) {
-      const at = ids.indexOf(held.id)
-      const wanted = at * row_height - held.offset
-      if (at >= 0 && element.scrollTop !== wanted) {
-        element.scrollTop = wanted
-        measure()
-      }
-    }
-  }, [ids, row_height, measure])
+    if (!box.current || !held) return
+    const at = ids.indexOf(held.id)
+    const wanted = at * row_height - held.offset
+    if (at >= 0 && latest.current.top !== wanted) scrollTo(box.current, wanted)
+  }, [ids, row_height])
 
   useLayoutEffect(() => {
     const is_cursor_visible = index >= first && index <= last
     const at = is_cursor_visible ? index : first
     const id = ids[at]
-    anchor.current = id ? { id, offset: at * row_height - (box.current?.scrollTop ?? 0) } : null
+    anchor.current = id ? { id, offset: at * row_height - latest.current.top } : null
     onView(first, last)
   })
 
@@ -62,10 +66,11 @@ export function VirtualList({ ids, selected, row_height, label, render, onKeyDow
   useLayoutEffect(() => {
     const element = box.current
     if (!element || index < 0) return
-    const top = index * row_height
-    if (top < element.scrollTop) element.scrollTop = top
-    else if (top + row_height > element.scrollTop + element.clientHeight) element.scrollTop = top + row_height - element.clientHeight
-    measure()
+    if (!latest.current.is_measured) measure()
+    const wanted = index * row_height
+    const { top, height } = latest.current
+    if (wanted < top) scrollTo(element, wanted)
+    else if (wanted + row_height > top + height) scrollTo(element, wanted + row_height - height)
     // Only when the cursor moves, not when rows move under it.
   }, [selected])
 

@@ -42,8 +42,9 @@ function describe(codes: number[]): { label: string; name: string } {
   return { label: escapeOf(first) + times, name: (names[first] ?? 'hidden character') + times }
 }
 
-// Most text is this, and nothing of it can hide.
-const plain = /^[\x20-\x7e\n\t]*$/
+// Most text is this, and nothing of it can hide: what a keyboard of the West writes, and the punctuation the page itself uses.
+// The long way asks Unicode about every single character.
+const plain = /^[\x20-\x7e\n\t\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u203b\u20a0-\u20bf\u2190-\u2193\u2212]*$/
 
 /** Every stretch of hidden characters, in order. */
 export function findHidden(text: string): Hidden[] {

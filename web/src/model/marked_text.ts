@@ -16,8 +16,10 @@ type Mark = { start: number; end: number; kind: 'danger' | 'mixed' | 'secret'; w
 const other_alphabet = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\uff21-\uff5a]/u
 const latin = /\p{Script=Latin}/u
 
+const ascii = /^[\x00-\x7f]*$/
+
 function findMixed(text: string): { start: number; end: number }[] {
-  if (!other_alphabet.test(text)) return []
+  if (ascii.test(text) || !other_alphabet.test(text)) return []
   return [...text.matchAll(/[\p{L}\p{M}]+/gu)]
     .filter((word) => other_alphabet.test(word[0]) && latin.test(word[0].replace(/[\uff21-\uff5a]/g, '')))
     .map((word) => ({ start: word.index, end: word.index + word[0].length }))
@@ -90,7 +92,11 @@ export function countMarks(text: string): number {
 
 /** The text with every hidden character printed, for titles and other places that take only a string. */
 export function visibleText(text: string): string {
-  return markedPieces(text)
-    .map((piece) => (piece.kind === 'hidden' ? `⟨${piece.label}⟩` : piece.text))
-    .join('')
+  let out = ''
+  let from = 0
+  for (const one of findHidden(text)) {
+    out += `${text.slice(from, one.start)}⟨${one.label}⟩`
+    from = one.end
+  }
+  return from === 0 ? text : out + text.slice(from)
 }

@@ -36,6 +36,11 @@ describe('hidden characters', () => {
   it('leaves ordinary text of any script alone', () => {
     for (const text of ['plain', 'zwei Zeilen\nund\tTab', 'Gdańsk', 'שלום עולם', 'مرحبا', '東京', 'नमस्ते', 'ไทย', '€ 24,00 – “ok”', 'Việt Nam']) expect(findHidden(text)).toEqual([])
   })
+  it('finds alone what it finds among letters that need a closer look', () => {
+    // Every character takes the short way alone and the long way beside a kana.
+    const all = Array.from({ length: 0x3100 }, (_, code) => String.fromCharCode(code))
+    expect(all.filter((one) => findHidden(one).length !== findHidden(`あ${one}`).length)).toEqual([])
+  })
   it('leaves emoji with joiners and selectors alone, but not a joiner beside them', () => {
     expect(findHidden('👩‍👩‍👧 ❤️ 👍🏽')).toEqual([])
     expect(findHidden('👩\u200dx')).toHaveLength(1)

@@ -4,7 +4,8 @@ import { fromBase64Url, toBase64Url } from './base64url'
 import { visibleJson } from './hidden'
 import { nextReturn, snoozeChoices, snoozedUntil } from './snooze'
 import { testRequest as request } from './test_request'
-import { claimedRisk } from './words'
+import { formatMoment } from './time'
+import { claimedRisk, grouped } from './words'
 
 const now = Date.parse('2026-11-15T12:00:00.000Z')
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
@@ -32,6 +33,15 @@ describe('what is put off', () => {
       const moment = new Date(2026, 10, 15, hour, 30)
       for (const { until } of snoozeChoices(moment)) expect(until.getTime()).toBeGreaterThan(moment.getTime())
     }
+  })
+})
+
+describe('numbers and times', () => {
+  it.each([[0, '0'], [999, '999'], [1000, '1,000'], [41200, '41,200'], [1234567, '1,234,567']])('%d is written %s', (count, text) => expect(grouped(count)).toBe(text))
+  it('tells the date unless it is today', () => {
+    const moment = new Date(2026, 8, 5, 7, 4, 9)
+    expect(formatMoment(moment.toISOString(), moment.getTime() + 1000)).toBe('07:04:09')
+    expect(formatMoment(moment.toISOString(), moment.getTime() + 86_400_000)).toBe('5 Sep 2026, 07:04:09')
   })
 })
 

@@ -39,13 +39,13 @@ export function formatAgo(at: string, now = serverNow()): string {
   return ms < 5000 ? 'just now' : `${formatSpan(ms)} ago`
 }
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const day_clock = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
-})
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const two = (number: number): string => String(number).padStart(2, '0')
 
 /** The time of day, with the date unless it is today. */
 export function formatMoment(at: string, now = Date.now()): string {
   const moment = new Date(at)
-  return moment.toDateString() === new Date(now).toDateString() ? clock.format(moment) : day_clock.format(moment)
+  const clock = `${two(moment.getHours())}:${two(moment.getMinutes())}:${two(moment.getSeconds())}`
+  if (moment.toDateString() === new Date(now).toDateString()) return clock
+  return `${moment.getDate()} ${months[moment.getMonth()]} ${moment.getFullYear()}, ${clock}`
 }

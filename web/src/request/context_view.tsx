@@ -1,13 +1,14 @@
 // Everything around a request that helps to decide, each piece labelled with who says it.
-import { lazy, Suspense } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { client } from '../client'
 import { whoDecides } from '../model/authority'
-import { likenessOf } from '../model/likeness'
+import { likenessOf, type Likeness } from '../model/likeness'
 import { visibleText } from '../model/marked_text'
 import { claimedRisk, eventWord, plural } from '../model/words'
 import { formatMoment } from '../model/time'
 import { useLoad } from '../state/load'
+import { Earlier, Why } from '../ui/deciding'
 import { JsonView } from '../ui/json_view'
 import { CopyButton, Fold, Section, Spinner } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
@@ -15,20 +16,39 @@ import { isObject } from '../model/json'
 import type { Json, Request } from '../wire'
 import { ChangeList } from './diff_view'
 
-const Why = lazy(() => import('./why'))
-const Earlier = lazy(() => import('./earlier'))
-
 const startOfToday = (): string => new Date(new Date().setHours(0, 0, 0, 0)).toISOString()
 
-/** “Same as the 12 approved today except amount 24 → 240.” */
-export function LikenessLine({ request }: { request: Request }) {
-  const tool = request.action?.tool
-  const { data } = useLoad(
-    tool === undefined ? null : `approved today ${JSON.stringify([request.agent, tool])}`,
+const passing_ms = 250
+let last_opened_at = -Infinity
+
+/** False while somebody runs down the list: what is only passed by asks the server for nothing. */
+function useStays(): boolean {
+  const [stays, setStays] = useState(() => {
+    const before = last_opened_at
+    last_opened_at = performance.now()
+    return last_opened_at - before > passing_ms
+  })
+  useEffect(() => {
+    const timer = setTimeout(() => setStays(true), passing_ms)
+    return () => clearTimeout(timer)
+  }, [])
+  return stays
+}
+
+/** What was approved today of what a request asks; nothing to compare with while it is not known. */
+export function useLikeness(request: Request): { likeness: Likeness | null; is_loading: boolean } {
+  const tool = request.state === 'pending' ? request.action?.tool : undefined
+  const stays = useStays()
+  const { data, is_loading } = useLoad(
+    tool === undefined || !stays ? null : `approved today ${JSON.stringify([request.agent, tool])}`,
     () => client.list({ outcome: 'approved', agent: request.agent, tool: tool!, since: startOfToday(), limit: '100' }),
     { fresh_ms: 10_000 },
   )
-  const likeness = data ? likenessOf(request, data.requests) : null
+  return { likeness: data ? likenessOf(request, data.requests) : null, is_loading: is_loading || (tool !== undefined && !stays) }
+}
+
+/** “Same as the 12 approved today except amount 24 → 240.” */
+export function LikenessLine({ likeness }: { likeness: Likeness | null }) {
   if (!likeness) return null
   const { count, differences } = likeness
   const times = count === 1 ? 'the one approved today' : `the last of ${count} approved today`

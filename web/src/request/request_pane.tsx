@@ -1,5 +1,5 @@
 // One request: everything a person needs to decide, and the bar with which they do.
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
+import { Suspense, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, mayGrant, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
 import { changes, isSame } from '../model/json'
@@ -9,7 +9,7 @@ import { decidingWord, plural } from '../model/words'
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
-import { whoDecided } from '../state/decide'
+import { whoDecided, type Call } from '../state/decide'
 import { acceptAnswer, toldSoFar, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
@@ -18,21 +18,19 @@ import { confirmDecision } from '../state/passkeys'
 import { isSnoozed } from '../state/snooze'
 import { useLooking } from '../state/presence'
 import { heldByMe, undo } from '../state/undo'
+import { GrantPanel } from '../ui/deciding'
 import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, JsonObject, Request } from '../wire'
 import { ArgumentsEditor } from './arguments_editor'
 import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, SnoozePanel, WarnPanel } from './composers'
-import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold } from './context_view'
+import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { PlanEditor, type Step } from './plan_view'
 import { Subject } from './subject'
 import { Headline, HeldByOthers, HeldLine, Others, Standing, TimeWarning, WhoAndWhen } from './summary'
 
-const GrantPanel = lazy(() => import('./grant_panel'))
-
-export type Call = Omit<DecisionCall, 'digest'>
 type Mode = 'read' | 'reject' | 'defer' | 'escalate' | 'abort' | 'modify' | 'confirm' | 'grant' | 'snooze'
 
 type Props = {
@@ -44,6 +42,8 @@ type Props = {
   onDecide: (call: Call) => void
   /** Puts it out of one's own sight until then; null brings it back. */
   onSnooze: (until: Date | null) => void
+  /** It stands on the page, whole: only now a press can mean it. */
+  onShown: () => void
   /** False for a press that came too early or from a held key. */
   admits: (press: { repeat: boolean }) => boolean
   /** Leaves a request that was settled while it was on the screen. */
@@ -106,7 +106,9 @@ function useFocus(mode: Mode): { pane: React.RefObject<HTMLElement | null>; note
   return { pane, noteOpener: () => (opener.current = document.activeElement) }
 }
 
-export function RequestPane({ request, is_changed, onDecide, onSnooze, admits, onGoOn, back }: Props) {
+export default function RequestPane({ request, is_changed, onDecide, onSnooze, onShown, admits, onGoOn, back }: Props) {
+  useLayoutEffect(onShown, [onShown])
+  const { likeness, is_loading } = useLikeness(request)
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
@@ -290,14 +292,17 @@ export function RequestPane({ request, is_changed, onDecide, onSnooze, admits, o
               {request.response && <TextDiff before={request.response.text} after={text} />}
             </Section>
           )}
-          {mode !== 'modify' && request.state === 'pending' && <LikenessLine request={request} />}
-          <AgentSays request={request} />
-          <ContextView request={request} />
-          <div className="mt-8 border-b border-line">
-            <PolicyFold request={request} />
-            <EarlierFold request={request} />
-            <TimelineFold request={request} is_open={request.state === 'settled'} />
-            <TechnicalFold request={request} />
+          {mode !== 'modify' && <LikenessLine likeness={likeness} />}
+          {/* Nothing moves under a person's eyes: what stands below the comparison is seen when that is there. */}
+          <div className={is_loading ? 'invisible' : undefined}>
+            <AgentSays request={request} />
+            <ContextView request={request} />
+            <div className="mt-8 border-b border-line">
+              <PolicyFold request={request} />
+              <EarlierFold request={request} />
+              <TimelineFold request={request} is_open={request.state === 'settled'} />
+              <TechnicalFold request={request} />
+            </div>
           </div>
         </div>
       </div>

@@ -29,6 +29,22 @@ function Frame({ children }: { children: ReactNode }) {
   )
 }
 
+const patience_ms = 400
+
+/** The answer is nearly always here before anything could be read; only a slow one is worth a picture. */
+function Asking() {
+  const [is_slow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), patience_ms)
+    return () => clearTimeout(timer)
+  }, [])
+  return is_slow ? (
+    <Frame>
+      <Spinner />
+    </Frame>
+  ) : null
+}
+
 /** Without a connection the page comes up all the same, and asks again by itself. */
 function Again() {
   useEffect(() => {
@@ -83,12 +99,7 @@ export function SignInScreen() {
     void enter({ name: name.trim(), password })
   }
 
-  if (status === 'asking')
-    return (
-      <Frame>
-        <Spinner />
-      </Frame>
-    )
+  if (status === 'asking' || status === 'signed_in') return <Asking />
   if (status === 'unreachable')
     return (
       <Frame>

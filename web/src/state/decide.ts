@@ -10,6 +10,9 @@ import { acceptAnswer, setDeciding, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
 import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
 
+/** A decision without the digest of what was on the screen. */
+export type Call = Omit<DecisionCall, 'digest'>
+
 /** How a request that is settled came to be so: “Priya rejected this 2 s ago”. */
 export function whoDecided(request: Request): string {
   const { decision, outcome } = request
@@ -25,7 +28,7 @@ function left(): string {
   return count === 0 ? 'nothing else waits' : `${plural(count, 'request')} left`
 }
 
-function tellDone(call: Omit<DecisionCall, 'digest'>, before: Request, after: Request): void {
+function tellDone(call: Call, before: Request, after: Request): void {
   const kind = call.decision
   const what = short(subjectOf(before))
   if (offerUndo(what, kind, [after])) return
@@ -52,7 +55,7 @@ function isCutOff(): boolean {
 }
 
 /** Decides one request. True if the server took it. */
-export async function decide(request: Request, call: Omit<DecisionCall, 'digest'>): Promise<boolean> {
+export async function decide(request: Request, call: Call): Promise<boolean> {
   if (isCutOff() || useInbox.getState().deciding.has(request.id)) return false
   setDeciding([request.id], call.decision)
   const since = toldSoFar()
@@ -88,7 +91,7 @@ async function sendMany(decisions: DecisionOfMany[]): Promise<DecisionResults> {
 }
 
 /** Decides several, each judged alone by the server. */
-export async function decideTogether(calls: { request: Request; call: Omit<DecisionCall, 'digest'> }[]): Promise<BulkResult> {
+export async function decideTogether(calls: { request: Request; call: Call }[]): Promise<BulkResult> {
   if (isCutOff()) return { done: 0, failed: calls.map(({ request }) => ({ request, why: 'no connection' })) }
   const ids = calls.map(({ request }) => request.id)
   for (const { request, call } of calls) setDeciding([request.id], call.decision)

@@ -1,8 +1,8 @@
 // What waits, as the server last said, and what this page is doing about it.
 import { create } from 'zustand'
 import { client } from '../client'
-import { riskRank, risks } from '../model/words'
-import type { DecisionKind, Event, Request } from '../wire'
+import { risks } from '../model/words'
+import type { DecisionKind, Event, Request, RiskLevel } from '../wire'
 import { notePresence } from './presence'
 import { Stream, type StreamState } from './stream'
 
@@ -47,19 +47,25 @@ let waiting: Request[] = []
 let arrivals: string[] = []
 let frame = 0
 
-function flush(): void {
-  frame = 0
+/** What stands once everything that came in is taken. */
+function flushed(): Pick<Inbox, 'requests' | 'marked' | 'arrived'> {
   const { requests, selected, marked, arrived } = get()
   const next = new Map(requests)
   for (const request of waiting) put(next, request, selected)
   const still = [...marked].filter((id) => next.get(id)?.state === 'pending')
-  set({
+  const result = {
     requests: next,
     marked: still.length === marked.size ? marked : new Set(still),
     arrived: arrivals.length ? new Set([...arrived, ...arrivals]) : arrived,
-  })
+  }
   waiting = []
   arrivals = []
+  return result
+}
+
+function flush(): void {
+  frame = 0
+  if (waiting.length) set(flushed())
 }
 
 const listeners = new Set<(request: Request) => void>()
@@ -70,12 +76,16 @@ export function hear(listener: (request: Request) => void): () => void {
   return () => listeners.delete(listener)
 }
 
+// While page after page of a long list is read, it is drawn anew only so often.
+const reading_ms = 300
+let is_reading = false
+
 /** Takes what the server says about requests; many within one frame are one change. */
 export function accept(...requests: Request[]): void {
   waiting.push(...requests)
   if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
   // A hidden tab gets no frames.
-  frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
+  frame ||= is_reading ? window.setTimeout(flush, reading_ms) : document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }
 
 // What the stream told of each request, counted: the answer to a call that was under way meanwhile is older than that.
@@ -92,15 +102,19 @@ export function acceptAnswer(since: number, ...requests: Request[]): void {
 
 let loading: AbortController | null = null
 
-async function readAll(query: Record<string, string>, signal: AbortSignal, seen: Set<string>): Promise<void> {
+/** Reads one page of what waits; answers where the next one begins. */
+async function readPage(query: Record<string, string>, signal: AbortSignal, seen: Set<string>): Promise<string | null> {
+  const since = toldSoFar()
+  const page = await client.list({ state: 'pending', ...query, limit: '100' }, signal)
+  for (const request of page.requests) seen.add(request.id)
+  acceptAnswer(since, ...page.requests)
+  return page.next_cursor
+}
+
+async function readAll(risk: RiskLevel, signal: AbortSignal, seen: Set<string>): Promise<void> {
   let cursor: string | null = null
-  do {
-    const since = toldSoFar()
-    const page = await client.list({ ...query, limit: '100', ...(cursor ? { cursor } : {}) }, signal)
-    for (const request of page.requests) seen.add(request.id)
-    acceptAnswer(since, ...page.requests)
-    cursor = page.next_cursor
-  } while (cursor)
+  do cursor = await readPage({ risk, ...(cursor ? { cursor } : {}) }, signal, seen)
+  while (cursor)
 }
 
 /** Reads everything that waits, the riskiest first. Events that come meanwhile are newer and win. */
@@ -108,28 +122,36 @@ async function reload(): Promise<void> {
   loading?.abort()
   const mine = (loading = new AbortController())
   set({ is_complete: false })
+  is_reading = true
   const seen = new Set<string>()
   const before = new Set(get().requests.keys())
   try {
-    const stats = await client.stats()
-    set({ expected: stats.pending })
-    await Promise.all(
-      [...risks].sort((a, b) => riskRank[b] - riskRank[a]).map((risk) => readAll({ state: 'pending', risk }, mine.signal, seen)),
-    )
+    // Most inboxes fit on one page.
+    if ((await readPage({}, mine.signal, seen)) !== null) {
+      const stats = await client.stats()
+      set({ expected: stats.pending })
+      await Promise.all(risks.map((risk) => readAll(risk, mine.signal, seen)))
+    }
   } catch {
+    if (mine === loading) is_reading = false
     // The stream's own trouble is already on the screen; it reads again when it is back.
     if (!mine.signal.aborted) setTimeout(() => mine === loading && started && void reload(), 2000)
     return
   }
-  flush()
+  is_reading = false
   // What was here before and is not listed any more was settled while nobody listened.
-  const gone = [...before].filter((id) => !seen.has(id) && get().requests.get(id)?.state === 'pending')
   const { selected } = get()
-  const kept = new Map(get().requests)
-  for (const id of gone) if (id !== selected) kept.delete(id)
-  set({ requests: kept })
-  if (selected && gone.includes(selected)) await refresh(selected).catch(() => undefined)
-  set({ is_complete: true, has_loaded: true, expected: null })
+  const next = flushed()
+  const gone = [...before].filter((id) => !seen.has(id) && next.requests.get(id)?.state === 'pending')
+  for (const id of gone) if (id !== selected) next.requests.delete(id)
+  if (selected && gone.includes(selected)) {
+    set(next)
+    await refresh(selected).catch(() => undefined)
+    set({ is_complete: true, has_loaded: true, expected: null })
+  } else {
+    // All at once: the list is drawn whole, and once.
+    set({ ...next, is_complete: true, has_loaded: true, expected: null })
+  }
 }
 
 /** Reads one request again. */
@@ -156,7 +178,7 @@ function onState(connection: StreamState): void {
 
 let started: Stream | null = null
 
-export function startInbox(): () => void {
+function startInbox(): () => void {
   // The cursor stays: the address may have set it before anything was read.
   set({ ...fresh, selected: get().selected })
   settled.clear()
@@ -166,11 +188,35 @@ export function startInbox(): () => void {
   const timer = setTimeout(() => !loading && void reload(), 300)
   return () => {
     clearTimeout(timer)
+    is_reading = false
     loading?.abort()
     loading = null
     started?.close()
     started = null
   }
+}
+
+// Begun before the server has said who this is: the list is then here when the page is.
+let early: (() => void) | null = null
+
+/** Reads and listens for a person who is probably signed in, with the cursor on the request of the address. */
+export function beginInbox(path: string): void {
+  const [, place, id] = path.split('/')
+  if (place === 'r' && id) select(id)
+  early = startInbox()
+}
+
+/** Nobody was. */
+export function dropInbox(): void {
+  early?.()
+  early = null
+}
+
+/** Reads and listens while the page of a person is there; goes on with what was begun. */
+export function followInbox(): () => void {
+  const end = early ?? startInbox()
+  early = null
+  return end
 }
 
 /** Moves the cursor. A settled request that was kept for reading goes when it is left. */

@@ -32,7 +32,7 @@ function remember(is_in: boolean): void {
   }
 }
 
-function mayBeSignedIn(): boolean {
+export function mayBeSignedIn(): boolean {
   try {
     return localStorage.getItem(place) !== null
   } catch {
@@ -44,8 +44,8 @@ function mayBeSignedIn(): boolean {
 export async function findSession(): Promise<void> {
   if (!mayBeSignedIn()) return put({ status: 'signed_out', me: null, was_ended: false })
   try {
-    await client.session()
-    put({ status: 'signed_in', me: await client.me() })
+    const [, me] = await Promise.all([client.session(), client.me()])
+    put({ status: 'signed_in', me })
   } catch (error) {
     if (error instanceof ServerError && error.status < 500 && error.status !== 429) put({ status: 'signed_out', me: null, was_ended: false })
     else put({ status: 'unreachable', me: null })

@@ -1,7 +1,7 @@
 // How things go: what waits, how it ended, how long it took. Drawn with a few lines of SVG.
 import { client } from '../client'
 import { formatSpan } from '../model/time'
-import { outcomes, outcomeWord, plural, risks } from '../model/words'
+import { grouped, outcomes, outcomeWord, plural, risks } from '../model/words'
 import { useLoad } from '../state/load'
 import { Ago, Figure, Page, PageHead, Problem, Spinner } from '../ui/parts'
 import type { Outcome, Request, RiskLevel } from '../wire'
@@ -44,7 +44,7 @@ function Bars({ rows, label }: { rows: { name: string; count: number; fill?: str
                 <rect width={row.count && Math.max(0.6, (100 * row.count) / most)} height="8" rx="0" className={row.fill ?? 'fill-accent'} />
               </svg>
             </td>
-            <td className="tabular w-16 py-1 pl-3 text-right">{row.count.toLocaleString('en')}</td>
+            <td className="tabular w-16 py-1 pl-3 text-right">{grouped(row.count)}</td>
           </tr>
         ))}
       </tbody>
@@ -108,7 +108,7 @@ function Shares({ rows, label }: { rows: Share[]; label: string }) {
                   })}
                 </svg>
               </td>
-              <td className="tabular w-16 py-1 pl-3 text-right">{row.total.toLocaleString('en')}</td>
+              <td className="tabular w-16 py-1 pl-3 text-right">{grouped(row.total)}</td>
             </tr>
           )
         })}
@@ -143,7 +143,7 @@ function SparedView({ spared }: { spared: Spared }) {
             <svg aria-hidden="true" viewBox="0 0 8 8" className="size-2.5 shrink-0">
               <rect width="8" height="8" rx="1.5" className={fill} />
             </svg>
-            <span className="flex-1">{label}</span> <span className="tabular">{spared[key].toLocaleString('en')}</span>
+            <span className="flex-1">{label}</span> <span className="tabular">{grouped(spared[key])}</span>
           </li>
         ))}
       </ul>
@@ -198,10 +198,10 @@ export default function StatsScreen() {
       ) : (
         <>
           <div className="mb-8 grid grid-cols-2 gap-6 lg:grid-cols-4">
-            <Figure value={numbers.pending.toLocaleString('en')} label={numbers.oldest_pending_at ? 'waiting now' : 'waiting; nobody is held up'} />
+            <Figure value={grouped(numbers.pending)} label={numbers.oldest_pending_at ? 'waiting now' : 'waiting; nobody is held up'} />
             <Figure value={numbers.oldest_pending_at ? <Ago at={numbers.oldest_pending_at} /> : '–'} label="the oldest was asked" />
             <Figure value={median === null ? '–' : formatSpan(median)} label={`median time to decide, last ${decided.length}`} />
-            <Figure value={numbers.decided.toLocaleString('en')} label="decided by people, ever" />
+            <Figure value={grouped(numbers.decided)} label="decided by people, ever" />
           </div>
           <div className="grid gap-5 lg:grid-cols-2">
             <Panel title="Questions saved">

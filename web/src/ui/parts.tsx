@@ -157,8 +157,11 @@ export function Page({ children, width = 'max-w-6xl' }: { children: ReactNode; w
 
 /** Which part of a screen is shown; the address keeps it. */
 export function Tabs<T extends string>({ label, tabs, value, onPick }: { label: string; tabs: [T, string][]; value: T; onPick: (tab: T) => void }) {
+  const bar = useRef<HTMLDivElement>(null)
+  // On a phone the chosen one may stand beyond the edge.
+  useEffect(() => bar.current?.querySelector('[aria-pressed=true]')?.scrollIntoView({ inline: 'center', block: 'nearest' }), [value])
   return (
-    <div role="group" aria-label={label} className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+    <div ref={bar} role="group" aria-label={label} className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(([key, text]) => (
         <button
           key={key}

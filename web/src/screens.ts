@@ -1,0 +1,48 @@
+// Every screen is a file of its own. The one in the address is fetched while the server is still asked who this is; what deciding
+// needs comes when nothing else is going on, so that it is there at once.
+import { RequestPane, BulkPane, GrantPanel } from './ui/deciding'
+import { later } from './ui/later'
+
+export const InboxScreen = later(() => import('./inbox/inbox_screen'))
+
+export const screens = {
+  chat: later(() => import('./chat/chat_screen')),
+  history: later(() => import('./history/history_screen')),
+  grants: later(() => import('./grants/grants_screen')),
+  policy: later(() => import('./policy/policy_screen')),
+  stats: later(() => import('./stats/stats_screen')),
+  audit: later(() => import('./audit/audit_screen')),
+  people: later(() => import('./people/people_screen')),
+  settings: later(() => import('./settings/settings_screen')),
+}
+
+/** Fetches the screen of an address. */
+export function fetchScreen(path: string): void {
+  const name = path.split('/')[1] ?? ''
+  if (Object.hasOwn(screens, name)) return void screens[name as keyof typeof screens].fetch()
+  void InboxScreen.fetch()
+  if (name === 'r' || !matchMedia('(max-width: 767px)').matches) void RequestPane.fetch()
+}
+
+const whenIdle = (then: () => void): void => {
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in window) requestIdleCallback(then)
+  else setTimeout(then, 200)
+}
+
+const rest_after_ms = 1500
+
+/** Fetches what deciding needs, one file after the other. The service worker keeps the other screens. */
+export function fetchTheRest(): () => void {
+  const parts = [InboxScreen, RequestPane, BulkPane, GrantPanel]
+  let is_over = false
+  const next = () => {
+    const part = parts.shift()
+    if (part && !is_over) void part.fetch().then(() => whenIdle(next))
+  }
+  const timer = setTimeout(() => whenIdle(next), rest_after_ms)
+  return () => {
+    is_over = true
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,8 @@
+// The parts with which people decide. A list is drawn without them; until one is here its keys are bound to nothing.
+import { later } from './later'
+
+export const RequestPane = later(() => import('../request/request_pane'))
+export const BulkPane = later(() => import('../inbox/bulk_pane'))
+export const GrantPanel = later(() => import('../request/grant_panel'))
+export const Why = later(() => import('../request/why'))
+export const Earlier = later(() => import('../request/earlier'))
