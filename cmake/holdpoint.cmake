@@ -17,14 +17,23 @@ if(HOLDPOINT_TESTS)
   include(GoogleTest)
 endif()
 
+# Most of what is left is instantiating the same templates in every source: a few sources of a folder are compiled as one.
+# They stay sources of their own: lint also reads each alone, and so does a build with this off, which is the better one
+# while working on a large folder.
+option(HOLDPOINT_UNITY "compile several sources at once" ON)
+
 add_library(holdpoint_options INTERFACE)
 target_include_directories(holdpoint_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(holdpoint_options INTERFACE
   BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
   HOLDPOINT_VERSION="${PROJECT_VERSION}")
 target_compile_options(holdpoint_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough
+  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wimplicit-fallthrough
   -fstack-protector-strong -D_GLIBCXX_ASSERTIONS -pthread)
+if(NOT HOLDPOINT_UNITY)
+  # A local name hides nothing of a source it only shares a compilation with; lint looks for those that do.
+  target_compile_options(holdpoint_options INTERFACE -Wshadow)
+endif()
 if(CMAKE_BUILD_TYPE MATCHES "Rel")
   # It wants an optimised build, which the tests' own sources are not.
   target_compile_options(holdpoint_options INTERFACE
@@ -68,11 +77,17 @@ if(HOLDPOINT_PCH)
   endif()
 endif()
 
+# Links, options and sources are as they are; only who is compiled together changes.
+function(holdpoint_unite target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HOLDPOINT_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+endfunction()
+
 # One library per folder: holdpoint_folder(core LINK holdpoint_base SOURCES open.cpp decide.cpp)
 function(holdpoint_folder name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(holdpoint_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(holdpoint_${name} PUBLIC holdpoint_options ${ARG_LINK})
+  holdpoint_unite(holdpoint_${name})
   if(HOLDPOINT_PCH)
     target_precompile_headers(holdpoint_${name} REUSE_FROM holdpoint_pch_library)
   endif()
@@ -86,6 +101,7 @@ function(holdpoint_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  holdpoint_unite(${name}_test)
   # Tests need to be built quickly more than they need to run quickly; those that try millions of cases need both.
   set_target_properties(${name}_test PROPERTIES HOLDPOINT_QUICK_BUILD ON)
   target_compile_options(${name}_test PRIVATE -O0)

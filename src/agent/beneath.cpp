@@ -12,7 +12,7 @@
 namespace holdpoint::agent {
 namespace {
 
-Error failed(const std::string& path) {
+Error open_failed(const std::string& path) {
     const ErrorCode code = errno == ENOENT                    ? ErrorCode::not_found
                            : errno == EXDEV || errno == ELOOP ? ErrorCode::permission_denied
                                                               : ErrorCode::unavailable;
@@ -37,12 +37,12 @@ void Descriptor::close() {
 
 Result<Descriptor> open_beneath(const std::string& folder, const std::string& path, Access access) {
     const Descriptor root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (root.get() < 0) return failed(folder);
+    if (root.get() < 0) return open_failed(folder);
     const int flags = access == Access::read      ? O_RDONLY
                       : access == Access::replace ? O_WRONLY | O_CREAT | O_TRUNC
                                                   : O_RDONLY | O_DIRECTORY;
     const int opened = open_at(root.get(), path, flags);
-    if (opened < 0) return failed(path);
+    if (opened < 0) return open_failed(path);
     return Descriptor(opened);
 }
 
@@ -54,7 +54,7 @@ Result<void> remove_beneath(const std::string& folder, const std::string& path) 
     if (!opened) return opened.error();
     if (name.empty() || name == "." || name == "..")
         return Error{ErrorCode::invalid_argument, "is no name of a file", "path"};
-    if (::unlinkat(opened->get(), name.c_str(), 0) != 0) return failed(path);
+    if (::unlinkat(opened->get(), name.c_str(), 0) != 0) return open_failed(path);
     return {};
 }
 

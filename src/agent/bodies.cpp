@@ -25,7 +25,7 @@ void put(Json& json, std::string_view name, const std::string& text) {
     if (!text.empty()) json = json.with(name, text);
 }
 
-Json body_of(std::string_view kind, const Json& subject, const Asking& asking) {
+Json body_with(std::string_view kind, const Json& subject, const Asking& asking) {
     Json body = Json::object({{"kind", kind}}).with(kind, subject);
     Json risk;
     if (asking.risk) risk = risk.with("level", core::to_string(*asking.risk));
@@ -49,7 +49,7 @@ Json body_of(const Action& action) {
     put(subject, "expected_outcome", action.expected_outcome);
     if (action.reversible) subject = subject.with("reversible", *action.reversible);
     if (action.estimated_cost) subject = subject.with("estimated_cost", *action.estimated_cost);
-    return body_of("action", subject, action.asking);
+    return body_with("action", subject, action.asking);
 }
 
 Json body_of(const Plan& plan) {
@@ -65,7 +65,7 @@ Json body_of(const Plan& plan) {
         {{"title", plan.title}, {"steps", Json::array(steps)}, {"modifiable", plan.is_modifiable}});
     if (plan.estimated_duration)
         subject = subject.with("estimated_duration_s", plan.estimated_duration->count());
-    return body_of("plan", subject, plan.asking);
+    return body_with("plan", subject, plan.asking);
 }
 
 Json body_of(const Question& question) {
@@ -77,7 +77,7 @@ Json body_of(const Question& question) {
     if (question.max) subject = subject.with("max", *question.max);
     if (!question.default_value.is_null())
         subject = subject.with("default", question.default_value);
-    return body_of("input", subject, question.asking);
+    return body_with("input", subject, question.asking);
 }
 
 Json body_of(const Confirmation& confirmation) {
@@ -85,11 +85,11 @@ Json body_of(const Confirmation& confirmation) {
                                  {"confirm_label", confirmation.confirm_label},
                                  {"cancel_label", confirmation.cancel_label}});
     put(subject, "details", confirmation.details);
-    return body_of("confirmation", subject, confirmation.asking);
+    return body_with("confirmation", subject, confirmation.asking);
 }
 
 Json body_of_response(const std::string& text, const Asking& asking) {
-    return body_of("response", Json::object({{"text", text}}), asking);
+    return body_with("response", Json::object({{"text", text}}), asking);
 }
 
 Json body_of(const Decision& decision, Kind kind) {

@@ -64,7 +64,7 @@ std::string arguments_text(const Json& arguments) {
     return arguments.text_or("");
 }
 
-Error not_understood(std::string_view what) {
+Error answer_lacks(std::string_view what) {
     return {ErrorCode::internal, fmt::format("the model's answer has no `{}`", what)};
 }
 
@@ -87,7 +87,7 @@ Json chat_body(const ChatOptions& options, const Model::Prompt& prompt) {
 
 Result<Turn> read_completion(const Json& answer) {
     const Json message = answer["choices"][0]["message"];
-    if (!message.is_object()) return not_understood("choices");
+    if (!message.is_object()) return answer_lacks("choices");
     Turn turn;
     turn.message.role = Role::assistant;
     turn.message.text = message["content"].text_or("");

@@ -52,7 +52,7 @@ Run<Plan> plan_of(const Request& request, const Plan& proposed) {
     return plan;
 }
 
-Run<Json> answer_of(const Request& request, const Question&) {
+Run<Json> answer_from(const Request& request, const Question&) {
     if (request.outcome != Outcome::answered || !request.decision)
         return std::unexpected(agent::not_run(request));
     return request.decision->answer;
@@ -106,7 +106,7 @@ Task<Run<Json>> ask_task(std::shared_ptr<Client> client, Question question, Wait
                          Executor executor) {
     Json body = agent::body_of(question);
     return settled_as(std::move(client), std::move(question), std::move(body), std::move(wait),
-                      &answer_of, std::move(executor));
+                      &answer_from, std::move(executor));
 }
 
 Task<Run<bool>> confirm_task(std::shared_ptr<Client> client, Confirmation confirmation, Wait wait,

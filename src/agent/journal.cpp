@@ -17,7 +17,7 @@
 namespace holdpoint::agent {
 namespace {
 
-Error failed(const std::string& path) {
+Error journal_failed(const std::string& path) {
     return {ErrorCode::unavailable,
             fmt::format("the journal `{}` cannot be used: {}", path, std::strerror(errno))};
 }
@@ -73,7 +73,7 @@ Result<void> Journal::open(const std::string& folder, const std::string& session
         fmt::format("{}/{}.journal", folder, hex(sha256(session + "\n" + server)).substr(0, 32));
     const std::lock_guard lock(mutex_);
     file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file_ < 0) return failed(path);
+    if (file_ < 0) return journal_failed(path);
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
         return Error{ErrorCode::unavailable,
                      fmt::format("another process works in session `{}`", session)};
@@ -82,7 +82,7 @@ Result<void> Journal::open(const std::string& folder, const std::string& session
     const std::size_t end = text.rfind('\n');
     const std::size_t whole = end == std::string::npos ? 0 : end + 1;
     if (whole != text.size() && ::ftruncate(file_, static_cast<off_t>(whole)) != 0)
-        return failed(path);
+        return journal_failed(path);
     text.resize(whole);
     size_ = static_cast<off_t>(whole);
     for (std::size_t at = 0; at < text.size();) {

@@ -75,7 +75,7 @@ Result<Json> list_files(const std::string& folder, const Json& arguments) {
     return Json::texts(names);
 }
 
-Result<Json> answer_of(const Result<agent::HttpReply>& reply) {
+Result<Json> tool_answer(const Result<agent::HttpReply>& reply) {
     if (!reply) return reply.error();
     return Json::object({{"status", reply->status}, {"body", shown(reply->body)}});
 }
@@ -158,7 +158,7 @@ std::vector<Tool> http_tools(std::chrono::milliseconds timeout) {
              .schema = text_schema({"url"}),
              .facts = {.is_open_world = true}};
     get.run = [engine, timeout](const Json& arguments, ToolContext& context) {
-        return answer_of(
+        return tool_answer(
             engine->call({.url = arguments["url"].text_or(""), .timeout = timeout}, context.stop));
     };
     Tool post{.name = "http_post",
@@ -172,12 +172,12 @@ std::vector<Tool> http_tools(std::chrono::milliseconds timeout) {
         return "Send a POST request to " + arguments["url"].text_or("");
     };
     post.run = [engine, timeout](const Json& arguments, ToolContext& context) {
-        return answer_of(engine->call({.method = "POST",
-                                       .url = arguments["url"].text_or(""),
-                                       .headers = {"Content-Type: application/json"},
-                                       .body = arguments["body"].text_or(""),
-                                       .timeout = timeout},
-                                      context.stop));
+        return tool_answer(engine->call({.method = "POST",
+                                         .url = arguments["url"].text_or(""),
+                                         .headers = {"Content-Type: application/json"},
+                                         .body = arguments["body"].text_or(""),
+                                         .timeout = timeout},
+                                        context.stop));
     };
     return {get, post};
 }

@@ -9,12 +9,12 @@
 namespace holdpoint {
 namespace {
 
-constexpr Timestamp start{1'800'000'000'000};
+constexpr Timestamp epoch{1'800'000'000'000};
 
 TEST(Id, ascends_within_one_millisecond) {
-    RequestId before = RequestId::fresh(start);
+    RequestId before = RequestId::fresh(epoch);
     for (int i = 0; i < 10'000; ++i) {
-        const RequestId id = RequestId::fresh(start);
+        const RequestId id = RequestId::fresh(epoch);
         ASSERT_GT(id, before);
         ASSERT_GT(id.text(), before.text()) << "text must sort like the id";
         before = id;
@@ -22,8 +22,8 @@ TEST(Id, ascends_within_one_millisecond) {
 }
 
 TEST(Id, ascends_even_when_time_goes_back) {
-    const RequestId later = RequestId::fresh(start + 5000);
-    const RequestId earlier_clock = RequestId::fresh(start + 1000);
+    const RequestId later = RequestId::fresh(epoch + 5000);
+    const RequestId earlier_clock = RequestId::fresh(epoch + 1000);
     EXPECT_GT(earlier_clock, later);
 }
 
@@ -32,7 +32,7 @@ TEST(Id, ids_drawn_by_several_threads_differ) {
     std::vector<std::thread> threads;
     for (auto& mine : drawn)
         threads.emplace_back([&mine] {
-            for (int i = 0; i < 2000; ++i) mine.push_back(RequestId::fresh(start));
+            for (int i = 0; i < 2000; ++i) mine.push_back(RequestId::fresh(epoch));
         });
     for (std::thread& thread : threads) thread.join();
     std::set<RequestId> all;
@@ -42,7 +42,7 @@ TEST(Id, ids_drawn_by_several_threads_differ) {
 
 TEST(Id, text_round_trips) {
     for (int i = 0; i < 100; ++i) {
-        const RequestId id = RequestId::fresh(start + i);
+        const RequestId id = RequestId::fresh(epoch + i);
         EXPECT_EQ(id.text().size(), 4u + 26u);
         EXPECT_EQ(RequestId::parse(id.text()), id);
     }
@@ -54,13 +54,13 @@ TEST(Id, text_round_trips) {
 }
 
 TEST(Id, carries_the_time_of_its_creation_in_front) {
-    const std::string a = BatchId::fresh(start + 100'000).text();
-    const std::string b = BatchId::fresh(start + 200'000).text();
+    const std::string a = BatchId::fresh(epoch + 100'000).text();
+    const std::string b = BatchId::fresh(epoch + 200'000).text();
     EXPECT_LT(a.substr(0, 14), b.substr(0, 14));
 }
 
 TEST(Id, parse_refuses_foreign_prefixes) {
-    const std::string ulid = RequestId::fresh(start).text().substr(4);
+    const std::string ulid = RequestId::fresh(epoch).text().substr(4);
     EXPECT_TRUE(RequestId::parse("req_" + ulid));
     for (const std::string prefix : {"bat_", "prn_", "key_", "REQ_", "req-", "req", "_", ""})
         EXPECT_FALSE(RequestId::parse(prefix + ulid)) << prefix;
@@ -68,7 +68,7 @@ TEST(Id, parse_refuses_foreign_prefixes) {
 }
 
 TEST(Id, parse_refuses_bad_text) {
-    const std::string good = RequestId::fresh(start).text();
+    const std::string good = RequestId::fresh(epoch).text();
     std::vector<std::string> bad{
         "",
         "req_",
@@ -88,7 +88,7 @@ TEST(Id, parse_refuses_bad_text) {
 }
 
 TEST(Id, small_letters_read_as_capitals) {
-    const RequestId id = RequestId::fresh(start);
+    const RequestId id = RequestId::fresh(epoch);
     std::string text = id.text();
     for (std::size_t i = 4; i < text.size(); ++i)
         if (text[i] >= 'A') text[i] = static_cast<char>(text[i] - 'A' + 'a');
@@ -97,7 +97,7 @@ TEST(Id, small_letters_read_as_capitals) {
 
 TEST(Id, hashes_of_neighbours_differ) {
     std::set<std::size_t> hashes;
-    for (int i = 0; i < 1000; ++i) hashes.insert(RequestId::Hash{}(RequestId::fresh(start)));
+    for (int i = 0; i < 1000; ++i) hashes.insert(RequestId::Hash{}(RequestId::fresh(epoch)));
     EXPECT_EQ(hashes.size(), 1000u);
 }
 

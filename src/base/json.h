@@ -57,9 +57,18 @@ Result<value> parse(std::string_view text, const Limits& limits = {},
 std::string canonical(const value& value);
 void append_canonical(std::string& out, const value& value);
 
+/// The member `name`; nullptr where `value` is no object or has none.
+inline const value* member(const value& value, std::string_view name) {
+    return value.is_object() ? value.get_object().if_contains(name) : nullptr;
+}
+inline value* member(value& value, std::string_view name) {
+    return value.is_object() ? value.get_object().if_contains(name) : nullptr;
+}
+
 /// A string literal by the rules of RFC 8785. Bytes that are not UTF-8 come out as U+FFFD, so that
 /// the result is JSON whatever goes in.
 void append_quoted(std::string& out, std::string_view utf8);
+std::string quoted(std::string_view utf8);
 
 /// The text that ECMAScript gives a finite number: `1e+21`, `4.5`, `1e-7`; negative zero is `0`.
 void append_number(std::string& out, double number);

@@ -243,6 +243,12 @@ void append_quoted(std::string& out, std::string_view utf8) {
     });
 }
 
+std::string quoted(std::string_view utf8) {
+    std::string out;
+    append_quoted(out, utf8);
+    return out;
+}
+
 void append_canonical(std::string& out, const value& value) { Writer(out).write(value); }
 
 std::string canonical(const value& value) {

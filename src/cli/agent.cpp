@@ -159,7 +159,7 @@ Json json_of(const RunResult& result) {
                          {"human_ms", result.human_time.count()}});
 }
 
-void show(const Session& session, const RunResult& result) {
+void show_event(const Session& session, const RunResult& result) {
     if (session.out.is_json()) return session.out.data(json_of(result).dump());
     session.out.data(visible(result.output, Newlines::keep));
 }
@@ -199,12 +199,12 @@ ExitCode run_agent(Session& session, const AgentOptions& options) {
     RunResult result;
     if (!options.task.empty()) {
         result = loop.execute(agent, options.task);
-        show(session, result);
+        show_event(session, result);
     } else {
         std::string buffer;
         while (const std::optional<std::string> line = read_line(buffer, signals.token())) {
             result = loop.execute(agent, *line);
-            show(session, result);
+            show_event(session, result);
             if (result.is_aborted) break;
         }
     }

@@ -16,7 +16,8 @@ struct CancelOptions {
     std::string id, reason, duration;
 };
 
-ExitCode send(Session& session, const CancelOptions& options, const char* verb, json::object body) {
+ExitCode send_cancel(Session& session, const CancelOptions& options, const char* verb,
+                     json::object body) {
     const Answer<Request> request = find_request(session.client, options.id);
     if (!request) return session.out.fail(request.error());
     session.out.say(headline(*request));
@@ -38,17 +39,17 @@ ExitCode send(Session& session, const CancelOptions& options, const char* verb, 
 ExitCode cancel(Session& session, const CancelOptions& options) {
     json::object body;
     if (!options.reason.empty()) body["reason"] = options.reason;
-    return send(session, options, "cancel", std::move(body));
+    return send_cancel(session, options, "cancel", std::move(body));
 }
 
 ExitCode extend(Session& session, const CancelOptions& options) {
     const Result<std::int64_t> seconds = parse_duration_s(options.duration);
     if (!seconds) return session.out.fail(seconds.error());
-    return send(session, options, "extend", json::object{{"seconds", *seconds}});
+    return send_cancel(session, options, "extend", json::object{{"seconds", *seconds}});
 }
 
 ExitCode undo(Session& session, const CancelOptions& options) {
-    return send(session, options, "undo", {});
+    return send_cancel(session, options, "undo", {});
 }
 
 }  // namespace

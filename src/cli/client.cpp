@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "agent/remote.h"
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/text.h"
 #include "cli/json_text.h"
@@ -107,8 +108,7 @@ struct Client::Transfer {
     void take_header(std::string_view line) {
         const std::size_t colon = line.find(':');
         if (colon == std::string_view::npos) return;
-        std::string name(line.substr(0, colon));
-        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        std::string name = ascii::lowered(line.substr(0, colon));
         std::string_view value = line.substr(colon + 1);
         while (!value.empty() && (value.front() == ' ' || value.front() == '\t'))
             value.remove_prefix(1);

@@ -12,7 +12,7 @@
 namespace holdpoint::cli {
 namespace {
 
-struct Word {
+struct Choice {
     std::string text;
     std::string what;
 };
@@ -20,35 +20,35 @@ struct Word {
 /// One place on the command line: the commands so far and what may follow.
 struct Place {
     std::string path;  ///< `holdpoint key create`
-    std::vector<Word> commands;
-    std::vector<Word> options;
+    std::vector<Choice> commands;
+    std::vector<Choice> options;
 };
 
-std::vector<Word> option_words(const CLI::App& app) {
-    std::vector<Word> words;
+std::vector<Choice> option_words(const CLI::App& app) {
+    std::vector<Choice> words;
     for (const CLI::Option* option : app.get_options())
         for (const std::string& name : option->get_lnames())
             words.push_back({"--" + name, option->get_description()});
     return words;
 }
 
-void collect(const CLI::App& app, const std::string& path, const std::vector<Word>& inherited,
+void collect(const CLI::App& app, const std::string& path, const std::vector<Choice>& inherited,
              std::vector<Place>& places) {
     Place place{path, {}, option_words(app)};
-    for (const Word& word : inherited)
+    for (const Choice& word : inherited)
         if (word.text != "--help" && word.text != "--version") place.options.push_back(word);
     const auto subcommands = app.get_subcommands([](const CLI::App*) { return true; });
     for (const CLI::App* sub : subcommands)
         place.commands.push_back({sub->get_name(), sub->get_description()});
-    const std::vector<Word> options = place.options;
+    const std::vector<Choice> options = place.options;
     places.push_back(std::move(place));
     for (const CLI::App* sub : subcommands)
         collect(*sub, path + " " + sub->get_name(), options, places);
 }
 
-std::string joined(const std::vector<Word>& words) {
+std::string joined(const std::vector<Choice>& words) {
     std::string text;
-    for (const Word& word : words) text += (text.empty() ? "" : " ") + word.text;
+    for (const Choice& word : words) text += (text.empty() ? "" : " ") + word.text;
     return text;
 }
 
@@ -94,9 +94,9 @@ std::string bash(const std::vector<Place>& places) {
     return text;
 }
 
-std::string zsh_words(const std::vector<Word>& words) {
+std::string zsh_words(const std::vector<Choice>& words) {
     std::string text;
-    for (const Word& word : words) {
+    for (const Choice& word : words) {
         std::string name;
         for (char c : word.text) name += c == ':' ? std::string("\\:") : std::string(1, c);
         text += fmt::format(" '{}:{}'", in_quotes(name), in_quotes(word.what));
@@ -160,10 +160,10 @@ std::string fish(const std::vector<Place>& places) {
         "__fish_seen_subcommand_from check test explain diff apply backtest' -F\n";
     for (const Place& place : places) {
         const std::string condition = fish_condition(place);
-        for (const Word& word : place.commands)
+        for (const Choice& word : place.commands)
             text += fmt::format("complete -c holdpoint -n '{}' -a {} -d '{}'\n", condition,
                                 word.text, in_quotes(word.what));
-        for (const Word& word : place.options)
+        for (const Choice& word : place.options)
             text += fmt::format("complete -c holdpoint -n '{}' -l {} -d '{}'\n", condition,
                                 word.text.substr(2), in_quotes(word.what));
     }

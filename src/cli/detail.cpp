@@ -193,7 +193,7 @@ void add_claims(Page& page, const Request& request) {
     }
 }
 
-void add_list(Page& page, std::string_view title, const json::value& items) {
+void add_entries(Page& page, std::string_view title, const json::value& items) {
     const json::array* array = items.if_array();
     if (array == nullptr || array->empty()) return;
     page.title(title);
@@ -301,8 +301,8 @@ Detail describe(const Request& request, const json::value& events, Timestamp now
     add_subject(page, request);
     const std::size_t runs_end = page.lines.size();
     const json::value& risk = member(request.json, "risk");
-    add_list(page, "Risk", member(risk, "factors"));
-    add_list(page, "Consequences", member(risk, "consequences"));
+    add_entries(page, "Risk", member(risk, "factors"));
+    add_entries(page, "Consequences", member(risk, "consequences"));
     add_claims(page, request);
     add_rules(page, request);
     add_outcome(page, request);

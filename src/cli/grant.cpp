@@ -35,7 +35,7 @@ Span state_of(const json::value& grant) {
     return {state == "active" ? Style::good : Style::faint, state};
 }
 
-ExitCode list(Session& session, const GrantOptions& options) {
+ExitCode list_grants(Session& session, const GrantOptions& options) {
     Query query{{"state", options.is_all ? "all" : "active"}, {"limit", "1000"}};
     if (!options.agent.empty()) query.emplace_back("agent", options.agent);
     if (!options.tool.empty()) query.emplace_back("tool", options.tool);
@@ -88,7 +88,7 @@ void print_grant(const Output& out, const json::value& grant) {
     row("policy", visible(text_of(grant, "policy")));
 }
 
-ExitCode show(Session& session, const GrantOptions& options) {
+ExitCode show_grant(Session& session, const GrantOptions& options) {
     const Answer<Reply> reply =
         session.client.call({.path = "/v1/grants/" + path_part(options.id)});
     if (!reply) return session.out.fail(reply.error());
@@ -99,7 +99,7 @@ ExitCode show(Session& session, const GrantOptions& options) {
     return ExitCode::fine;
 }
 
-ExitCode revoke(Session& session, const GrantOptions& options) {
+ExitCode revoke_grant(Session& session, const GrantOptions& options) {
     const Answer<Reply> reply =
         session.client.call({.method = "POST",
                              .path = "/v1/grants/" + path_part(options.id) + "/revoke",
@@ -124,13 +124,13 @@ void add_grant(Command app, Commands& commands) {
                    [options, work](Session& session) { return work(session, *options); });
         return command;
     };
-    Command command = verb("list", "List the grants that are active", list);
+    Command command = verb("list", "List the grants that are active", list_grants);
     command.add_flag("--all", options->is_all, "Also those that ended");
     command.add_option("--agent", options->agent, "Only of this agent");
     command.add_option("--tool", options->tool, "Only for this tool");
-    command = verb("show", "One grant: what it covers, what is left of it", show);
+    command = verb("show", "One grant: what it covers, what is left of it", show_grant);
     command.add_option("id", options->id, "Id of the grant").required();
-    command = verb("revoke", "End a grant at once", revoke);
+    command = verb("revoke", "End a grant at once", revoke_grant);
     command.add_option("id", options->id, "Id of the grant").required();
 }
 

@@ -1,25 +1,20 @@
 #include "cli/inbox_model.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "base/ascii.h"
 
 namespace holdpoint::cli {
 namespace {
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
-
 bool matches(const Request& request, const std::string& filter) {
     if (filter.empty()) return true;
-    const std::string wanted = lower(filter);
+    const std::string wanted = ascii::lowered(filter);
     for (std::string_view text :
          {std::string_view(request.headline), std::string_view(request.agent),
           std::string_view(request.tool), std::string_view(request.id),
           core::to_string(request.risk), core::to_string(request.kind)})
-        if (lower(text).find(wanted) != std::string::npos) return true;
+        if (ascii::lowered(text).find(wanted) != std::string::npos) return true;
     return false;
 }
 

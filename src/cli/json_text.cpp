@@ -162,6 +162,10 @@ std::optional<double> number_of(const json::value& value, std::string_view key) 
     return std::nullopt;
 }
 
+std::string whole_of(const json::value& value, std::string_view key) {
+    return fmt::format("{:.0f}", number_of(value, key).value_or(0));
+}
+
 bool is_true(const json::value& value, std::string_view key) {
     const bool* flag = member(value, key).if_bool();
     return flag != nullptr && *flag;

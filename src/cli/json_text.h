@@ -26,6 +26,9 @@ std::string text_of(const json::value& value, std::string_view key, std::string_
 /// The member as a number; nothing where it is none.
 std::optional<double> number_of(const json::value& value, std::string_view key);
 
+/// The same without decimals; `0` where it is none.
+std::string whole_of(const json::value& value, std::string_view key);
+
 bool is_true(const json::value& value, std::string_view key);
 
 std::optional<Timestamp> time_of(const json::value& value, std::string_view key);

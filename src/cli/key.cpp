@@ -51,7 +51,7 @@ std::string key_state(const json::value& key, Timestamp at) {
                           : fmt::format("valid, {} left", short_duration(*expires - at));
 }
 
-ExitCode list(Session& session) {
+ExitCode list_keys(Session& session) {
     const Answer<Reply> reply = session.client.call({.path = "/v1/keys"});
     if (!reply) return session.out.fail(reply.error());
     const json::array* keys = member(reply->body, "keys").if_array();
@@ -71,7 +71,7 @@ ExitCode list(Session& session) {
     return ExitCode::fine;
 }
 
-ExitCode revoke(Session& session, const KeyOptions& options) {
+ExitCode revoke_key(Session& session, const KeyOptions& options) {
     const Answer<Reply> reply =
         session.client.call({.method = "POST",
                              .path = "/v1/keys/" + path_part(options.id) + "/revoke",
@@ -103,12 +103,12 @@ void add_key(Command app, Commands& commands) {
                [options](Session& session) { return create(session, *options); });
 
     command = family.add_subcommand("list", "List the keys, without their secrets");
-    on_session(command, commands, list);
+    on_session(command, commands, list_keys);
 
     command = family.add_subcommand("revoke", "End a key's validity at once");
     command.add_option("id", options->id, "Id of the key, key_…").required();
     on_session(command, commands,
-               [options](Session& session) { return revoke(session, *options); });
+               [options](Session& session) { return revoke_key(session, *options); });
 }
 
 }  // namespace holdpoint::cli

@@ -9,7 +9,7 @@
 #include "cli/filters.h"
 #include "cli/json_text.h"
 #include "cli/marks.h"
-#include "cli/resource.h"
+#include "cli/request_table.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -34,37 +34,6 @@ Result<std::string> moment(const std::string& text) {
     return to_string(now() + -*ago_s * 1000);
 }
 
-Span state_cell(const Request& request, Timestamp at, bool is_mixed) {
-    if (request.outcome)
-        return {style_of(*request.outcome), std::string(core::to_string(*request.outcome))};
-    const std::int64_t left_ms = request.expires_at - at;
-    return {left_ms < 60'000 ? Style::bad : Style::plain,
-            short_duration(left_ms) + (is_mixed ? " left" : "")};
-}
-
-void print_table(const Output& out, const std::vector<Request>& requests) {
-    // While all are pending the word would only repeat itself.
-    const bool is_mixed = std::any_of(requests.begin(), requests.end(),
-                                      [](const Request& r) { return r.outcome.has_value(); });
-    Table table({{"ID"},
-                 {"RISK"},
-                 {"ASKED", Table::Align::right},
-                 {is_mixed ? "STATE" : "LEFT", is_mixed ? Table::Align::left : Table::Align::right},
-                 {"AGENT", Table::Align::left, 16},
-                 {"WHAT"}});
-    const Timestamp at = now();
-    for (const Request& request : requests) {
-        const bool is_settled = request.outcome.has_value();
-        table.add({{Style::strong, out.is_terminal() ? short_id(request.id) : request.id},
-                   {is_settled ? Style::faint : style_of(request.risk), risk_label(request.risk)},
-                   {Style::plain, short_duration(at - request.created_at)},
-                   state_cell(request, at, is_mixed),
-                   {Style::plain, visible(request.agent)},
-                   {is_settled ? Style::faint : Style::plain, visible_again(request.headline)}});
-    }
-    out.print(table.lines(out.columns(), out.is_terminal()));
-}
-
 ExitCode list(Session& session, const ListOptions& options) {
     Query query = to_query(options.filters);
     for (const auto& [name, text] : {std::pair{"since", options.since}, {"until", options.until}}) {
@@ -85,7 +54,7 @@ ExitCode list(Session& session, const ListOptions& options) {
         session.out.say(options.filters.state == "pending" ? "nothing is waiting for a decision"
                                                            : "no request matches");
     else
-        print_table(session.out, *requests);
+        session.out.print(request_table(session.out, *requests));
     if (!options.is_all && requests->size() == options.limit)
         session.out.say(fmt::format("the newest {}; more with --limit or --all", options.limit));
     return ExitCode::fine;

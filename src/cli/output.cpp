@@ -52,19 +52,24 @@ bool is_set(const char* name) {
     return value != nullptr && *value != '\0';
 }
 
+bool has_cursor() {
+    const char* term = std::getenv("TERM");
+    return term != nullptr && *term != '\0' && std::string_view(term) != "dumb";
+}
+
 bool wants_color(const std::string& setting, bool is_screen) {
     if (setting == "always") return true;
     if (setting == "never" || is_set("NO_COLOR")) return false;
     const char* force = std::getenv("CLICOLOR_FORCE");
     if (force != nullptr && *force != '\0' && std::string_view(force) != "0") return true;
-    const char* term = std::getenv("TERM");
-    return is_screen && term != nullptr && std::string_view(term) != "dumb";
+    return is_screen && has_cursor();
 }
 
-int screen_columns() {
+winsize screen_size() {
     winsize size{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    return 80;
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
+        return {.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+    return size;
 }
 
 void write_line(std::FILE* stream, std::string_view text) {
@@ -86,7 +91,16 @@ Output::Output(const Settings& settings, const Flags& flags)
     : is_json_(flags.is_json), is_quiet_(flags.is_quiet), is_terminal_(::isatty(STDOUT_FILENO)) {
     has_color_out_ = wants_color(settings.color.value, is_terminal_);
     has_color_err_ = wants_color(settings.color.value, ::isatty(STDERR_FILENO) != 0);
-    if (is_terminal_) columns_ = screen_columns();
+    can_redraw_ = is_terminal_ && !is_json_ && has_cursor();
+}
+
+int Output::columns() const { return is_terminal_ ? screen_size().ws_col : 1'000'000; }
+
+int Output::rows() const { return is_terminal_ ? screen_size().ws_row : 1'000'000; }
+
+void Output::erase_lines(int count) const {
+    // Up, to the first column, and everything below goes.
+    if (count > 0) std::fputs(fmt::format("\033[{}A\r\033[J", count).c_str(), stdout);
 }
 
 void Output::data(std::string_view line) const {

@@ -21,11 +21,14 @@ class Output {
     bool is_json() const { return is_json_; }
     bool is_terminal() const { return is_terminal_; }  ///< stdout is a screen
     bool has_color() const { return has_color_out_; }
-    int columns() const { return columns_; }  ///< of the screen; huge for a pipe
+    bool can_redraw() const { return can_redraw_; }  ///< and lines on it can be taken back
+    int columns() const;  ///< of the screen as it is now; huge for a pipe
+    int rows() const;
 
     void data(std::string_view line) const;
     void print(const Line& line) const;
     void print(const std::vector<Line>& lines) const;
+    void erase_lines(int count) const;         ///< the last ones printed, where can_redraw()
     void say(std::string_view message) const;  ///< stderr, unless --quiet
     void say(const Line& line) const;
 
@@ -41,7 +44,7 @@ class Output {
     bool is_terminal_ = false;
     bool has_color_out_ = false;
     bool has_color_err_ = false;
-    int columns_ = 1'000'000;
+    bool can_redraw_ = false;
 };
 
 /// `holdpoint: <message>` with the field and the hint, for failures before there is an Output.

@@ -22,7 +22,7 @@ std::optional<int> take_number(std::string_view& text) {
     return number;
 }
 
-bool take_word(std::string_view& text, std::string_view word) {
+bool take_flag_word(std::string_view& text, std::string_view word) {
     if (!text.starts_with(word)) return false;
     text.remove_prefix(word.size());
     return true;
@@ -31,7 +31,7 @@ bool take_word(std::string_view& text, std::string_view word) {
 /// The name in ``in `parent.yaml`: `` at the front of `text`, which loses it.
 std::optional<std::string> take_parent(std::string_view& text) {
     std::string_view rest = text;
-    if (!take_word(rest, "in `")) return std::nullopt;
+    if (!take_flag_word(rest, "in `")) return std::nullopt;
     const std::size_t end = rest.find("`: ");
     if (end == std::string_view::npos) return std::nullopt;
     std::string name(rest.substr(0, end));
@@ -52,11 +52,11 @@ Error with_place(Error error, const std::string& path) {
         file = is_preset ? *parent : (folder / *parent).string();
     }
     std::string_view rest = text;
-    const bool has_line = take_word(rest, "line ");
+    const bool has_line = take_flag_word(rest, "line ");
     const auto line = has_line ? take_number(rest) : std::nullopt;
-    const bool has_column = line && take_word(rest, ", column ");
+    const bool has_column = line && take_flag_word(rest, ", column ");
     const auto column = has_column ? take_number(rest) : std::nullopt;
-    if (column && take_word(rest, ": "))
+    if (column && take_flag_word(rest, ": "))
         error.message = fmt::format("{}:{}:{}: {}", file, *line, *column, rest);
     else
         error.message = fmt::format("{}: {}", file, text);

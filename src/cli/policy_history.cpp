@@ -11,11 +11,7 @@
 namespace holdpoint::cli {
 namespace {
 
-std::string whole(const json::value& body, std::string_view key) {
-    return fmt::format("{:.0f}", number_of(body, key).value_or(0));
-}
-
-std::size_t count(const json::value& body, std::string_view key) {
+std::size_t count_of(const json::value& body, std::string_view key) {
     const json::array* list = member(body, key).if_array();
     return list != nullptr ? list->size() : 0;
 }
@@ -51,7 +47,7 @@ Line case_line(const json::value& one, Style style, std::string_view mark) {
 
 void print_cases(const Output& out, const json::value& result, std::string_view key,
                  std::string_view title, Style style, std::string_view mark) {
-    if (count(result, key) == 0) return;
+    if (count_of(result, key) == 0) return;
     out.print(Line{{Style::heading, std::string(title)}});
     for (const json::value& one : member(result, key).get_array())
         out.print(case_line(one, style, mark));
@@ -59,9 +55,9 @@ void print_cases(const Output& out, const json::value& result, std::string_view 
 
 std::string in_numbers(const json::value& result) {
     return fmt::format("{} calls: {} prompts then, {} with it ({} saved, {} added, {} minutes)",
-                       whole(result, "calls"), whole(result, "prompts_before"),
-                       whole(result, "prompts_after"), whole(result, "prompts_saved"),
-                       whole(result, "prompts_added"), whole(result, "minutes_saved"));
+                       whole_of(result, "calls"), whole_of(result, "prompts_before"),
+                       whole_of(result, "prompts_after"), whole_of(result, "prompts_saved"),
+                       whole_of(result, "prompts_added"), whole_of(result, "minutes_saved"));
 }
 
 void print_backtest(const Output& out, const json::value& result) {
@@ -72,14 +68,14 @@ void print_backtest(const Output& out, const json::value& result) {
                 "- ");
     print_cases(out, result, "changed", "Everything that would be judged otherwise", Style::plain,
                 "  ");
-    if (const std::size_t open = count(result, "dangerous"); open > 0)
+    if (const std::size_t open = count_of(result, "dangerous"); open > 0)
         out.say(fmt::format("`policy apply` wants --acknowledge ID for {}",
                             open == 1 ? "it" : fmt::format("each of the {}", open)));
 }
 
 /// Comments and YAML, indented as rules are: what is printed can be pasted under `rules:`.
 void print_suggestion(const Output& out, const json::value& one) {
-    out.data(fmt::format("  # rests on {} approvals: {}", whole(one, "approvals"),
+    out.data(fmt::format("  # rests on {} approvals: {}", whole_of(one, "approvals"),
                          names(member(one, "evidence"))));
     out.data("  # " + in_numbers(member(one, "backtest")));
     std::string yaml = visible(text_of(one, "yaml"), Newlines::keep);

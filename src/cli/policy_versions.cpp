@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t version_characters = 71;  // `sha256:` and the hash in hex
 
-std::string whole(const json::value& body, std::string_view key) {
-    return fmt::format("{:.0f}", number_of(body, key).value_or(0));
-}
-
 /// The text is the data: `policy show > file` gives a policy that can be applied again.
 void print_text(const Output& out, const json::value& body) {
     std::string text = text_of(body, "text");
@@ -34,13 +30,13 @@ void say_summary(const Output& out, const json::value& body) {
     if (!name.empty()) name += " ";
     out.say(fmt::format("{}{} from {}: {} gates, {} rules, {} tests", name,
                         visible(text_of(body, "version")), visible(text_of(body, "origin")),
-                        whole(body, "gates"), whole(body, "rules"), whole(body, "tests")));
+                        whole_of(body, "gates"), whole_of(body, "rules"), whole_of(body, "tests")));
     if (is_true(body, "is_disabled"))
         out.say(Line{{Style::bad, "it is switched off: everything passes"}});
     if (const json::array* warnings = member(body, "warnings").if_array())
         for (const json::value& warning : *warnings)
-            out.say(fmt::format("line {}, column {}: warning: {}", whole(warning, "line"),
-                                whole(warning, "column"), visible(text_of(warning, "message"))));
+            out.say(fmt::format("line {}, column {}: warning: {}", whole_of(warning, "line"),
+                                whole_of(warning, "column"), visible(text_of(warning, "message"))));
 }
 
 ExitCode report_in_force(Session& session, const Answer<Reply>& reply, const std::string& path) {

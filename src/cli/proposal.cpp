@@ -9,7 +9,9 @@
 namespace holdpoint::cli {
 namespace {
 
-Error usage(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
+Error bad_proposal(std::string message) {
+    return {ErrorCode::invalid_argument, std::move(message)};
+}
 
 void put(json::object& object, std::string_view key, const std::string& text) {
     if (!text.empty()) object[key] = text;
@@ -19,8 +21,8 @@ Result<void> put_seconds(json::object& object, std::string_view key, const std::
                          std::string_view flag) {
     if (text.empty()) return {};
     Result<std::int64_t> seconds = parse_duration_s(text);
-    if (!seconds) return usage(fmt::format("{}: {}", flag, seconds.error().message));
-    if (*seconds < 1) return usage(fmt::format("{} must be at least a second", flag));
+    if (!seconds) return bad_proposal(fmt::format("{}: {}", flag, seconds.error().message));
+    if (*seconds < 1) return bad_proposal(fmt::format("{} must be at least a second", flag));
     object[key] = *seconds;
     return {};
 }
@@ -40,20 +42,20 @@ Result<std::string> find_kind(const ProposalFlags& flags) {
     for (const auto& [name, is_meant] : spoken_of) {
         if (!is_meant) continue;
         if (!kind.empty() && kind != name)
-            return usage(
+            return bad_proposal(
                 fmt::format("these flags belong to different kinds: {} and {}", kind, name));
         kind = name;
     }
     if (kind.empty())
-        return usage(
+        return bad_proposal(
             "what is asked? give --tool, --title, --question, --message, --text or --json-file");
     return kind;
 }
 
 Result<json::object> build_action(const ProposalFlags& flags) {
-    if (flags.tool.empty()) return usage("an action needs --tool");
+    if (flags.tool.empty()) return bad_proposal("an action needs --tool");
     if (!flags.args.empty() && !flags.args_file.empty())
-        return usage("give --args or --args-file, not both");
+        return bad_proposal("give --args or --args-file, not both");
     json::object action{{"tool", flags.tool}};
     if (!flags.args.empty() || !flags.args_file.empty()) {
         std::string text = flags.args;
@@ -65,7 +67,7 @@ Result<json::object> build_action(const ProposalFlags& flags) {
         Result<json::value> arguments =
             parse_given_json(text, flags.args.empty() ? "--args-file" : "--args");
         if (!arguments) return arguments.error();
-        if (!arguments->is_object()) return usage("the arguments must be a JSON object");
+        if (!arguments->is_object()) return bad_proposal("the arguments must be a JSON object");
         action["arguments"] = std::move(*arguments);
     }
     put(action, "description", flags.description);
@@ -74,8 +76,8 @@ Result<json::object> build_action(const ProposalFlags& flags) {
 }
 
 Result<json::object> build_plan(const ProposalFlags& flags) {
-    if (flags.title.empty()) return usage("a plan needs --title");
-    if (flags.steps.empty()) return usage("a plan needs at least one --step");
+    if (flags.title.empty()) return bad_proposal("a plan needs --title");
+    if (flags.steps.empty()) return bad_proposal("a plan needs at least one --step");
     json::array steps;
     for (const ProposalFlags::Step& step : flags.steps) {
         json::object item{{"action", step.action}};
@@ -86,7 +88,7 @@ Result<json::object> build_plan(const ProposalFlags& flags) {
 }
 
 Result<json::object> build_input(const ProposalFlags& flags) {
-    if (flags.question.empty()) return usage("an input needs --question");
+    if (flags.question.empty()) return bad_proposal("an input needs --question");
     json::object input{{"question", flags.question}};
     const std::string type = !flags.type.empty()      ? flags.type
                              : !flags.options.empty() ? "choice"
@@ -94,7 +96,7 @@ Result<json::object> build_input(const ProposalFlags& flags) {
                                                       : "text";
     input["type"] = type;
     if (flags.is_required && flags.is_optional)
-        return usage("give --required or --optional, not both");
+        return bad_proposal("give --required or --optional, not both");
     if (flags.is_required) input["required"] = true;
     if (flags.is_optional) input["required"] = false;
     if (flags.min) input["min"] = *flags.min;
@@ -116,19 +118,19 @@ Result<json::object> build_input(const ProposalFlags& flags) {
 Result<json::object> build_subject(const ProposalFlags& flags, const std::string& kind) {
     const bool has_prose = !flags.description.empty() || !flags.expected_outcome.empty();
     if (has_prose && kind != "action")
-        return usage("--description and --expected-outcome belong to actions");
+        return bad_proposal("--description and --expected-outcome belong to actions");
     if (kind == "action") return build_action(flags);
     if (kind == "plan") return build_plan(flags);
     if (kind == "input") return build_input(flags);
     if (kind == "confirmation") {
-        if (flags.message.empty()) return usage("a confirmation needs --message");
+        if (flags.message.empty()) return bad_proposal("a confirmation needs --message");
         json::object confirmation{{"message", flags.message}};
         put(confirmation, "details", flags.details);
         put(confirmation, "confirm_label", flags.confirm_label);
         put(confirmation, "cancel_label", flags.cancel_label);
         return confirmation;
     }
-    if (flags.text.empty()) return usage("a response needs --text");
+    if (flags.text.empty()) return bad_proposal("a response needs --text");
     return json::object{{"text", flags.text}};
 }
 
@@ -153,7 +155,7 @@ Result<void> add_common(json::object& body, const ProposalFlags& flags) {
         if (!text) return text.error();
         Result<json::value> context = parse_given_json(*text, "--context-file");
         if (!context) return context.error();
-        if (!context->is_object()) return usage("the context must be a JSON object");
+        if (!context->is_object()) return bad_proposal("the context must be a JSON object");
         body["context"] = std::move(*context);
     }
     if (flags.groups.empty() && flags.quorum == 0) return {};
@@ -181,7 +183,7 @@ Result<json::value> build_proposal(const ProposalFlags& flags) {
         Result<std::string> text = read_input(flags.json_file);
         if (!text) return text.error();
         Result<json::value> body = parse_given_json(*text, "--json-file");
-        if (body && !body->is_object()) return usage("--json-file must hold a JSON object");
+        if (body && !body->is_object()) return bad_proposal("--json-file must hold a JSON object");
         return body;
     }
     Result<std::string> kind = find_kind(flags);

@@ -45,6 +45,7 @@ struct ServeFlags {
     std::int64_t connections_per_address = -1;  // not said
     std::string wait_max = "5m";
     std::string undo_max = "30s";
+    std::string session_time = "12h";
     double rate_per_key = 0, rate_per_address = 0;
     std::vector<std::string> notify = {"push"};
     std::string push_contact;
@@ -138,6 +139,10 @@ void add_limit_options(Command command, ServeFlags& flags) {
         .between(0, 1'000'000)
         .group(group);
     command.add_option("--wait-max", flags.wait_max, "Longest wait of one call").group(group);
+    command
+        .add_option("--session-time", flags.session_time,
+                    "How long a browser stays signed in, and gets push messages: 5m to 30d")
+        .group(group);
     command
         .add_option("--undo-max", flags.undo_max,
                     "Longest time a decision can be held for undo; 0s: not at all")
@@ -263,6 +268,11 @@ Result<Config> to_config(const ServeFlags& flags) {
     if (*undo_max > 30'000)
         return Error{ErrorCode::invalid_argument, "must be at most 30s", "--undo-max"};
     config.api.undo_ms_max = *undo_max;
+    const Result<std::int64_t> session_time = to_ms(flags.session_time, "--session-time");
+    if (!session_time) return session_time.error();
+    if (*session_time < 5 * 60'000 || *session_time > 30 * 86'400'000LL)
+        return Error{ErrorCode::invalid_argument, "must be from 5m to 30d", "--session-time"};
+    config.api.session_ms = *session_time;
     config.api.pending_max = flags.pending_max;
     config.api.json.bytes_max = flags.body_max;
     // A second's worth may come at once.

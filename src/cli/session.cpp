@@ -15,7 +15,7 @@ struct SessionOptions {
     std::string user, id;
 };
 
-ExitCode list(Session& session, const SessionOptions& options) {
+ExitCode list_sessions(Session& session, const SessionOptions& options) {
     Query query;
     if (!options.user.empty()) query.emplace_back("user", options.user);
     const Answer<Reply> reply =
@@ -40,7 +40,7 @@ ExitCode list(Session& session, const SessionOptions& options) {
     return ExitCode::fine;
 }
 
-ExitCode revoke(Session& session, const SessionOptions& options) {
+ExitCode revoke_session(Session& session, const SessionOptions& options) {
     const Answer<Reply> reply =
         session.client.call({.method = "POST",
                              .path = "/v1/sessions/" + path_part(options.id) + "/revoke",
@@ -60,12 +60,13 @@ void add_session(Command app, Commands& commands) {
 
     Command command = family.add_subcommand("list", "List one's own, or a person's (admin)");
     command.add_option("--user", options->user, "Whose, for admins");
-    on_session(command, commands, [options](Session& session) { return list(session, *options); });
+    on_session(command, commands,
+               [options](Session& session) { return list_sessions(session, *options); });
 
     command = family.add_subcommand("revoke", "Sign a browser out at once");
     command.add_option("id", options->id, "Id of the session, ses_…").required();
     on_session(command, commands,
-               [options](Session& session) { return revoke(session, *options); });
+               [options](Session& session) { return revoke_session(session, *options); });
 }
 
 }  // namespace holdpoint::cli

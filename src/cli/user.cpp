@@ -86,7 +86,7 @@ ExitCode change_password(Session& session, const UserOptions& options) {
                 fmt::format("password of {} changed", visible(options.name)));
 }
 
-ExitCode list(Session& session) {
+ExitCode list_users(Session& session) {
     const Answer<Reply> reply = session.client.call({.path = "/v1/users"});
     if (!reply) return session.out.fail(reply.error());
     const json::array* users = member(reply->body, "users").if_array();
@@ -155,7 +155,7 @@ void add_user(Command app, Commands& commands) {
     command.add_flag("--no-password", options->has_no_password, "Keys and sign-in links only")
         .excludes(from_stdin);
 
-    on_session(family.add_subcommand("list", "List people and agents"), commands, list);
+    on_session(family.add_subcommand("list", "List people and agents"), commands, list_users);
 
     command = named(verb("passwd", "Set a password, or change one's own", change_password));
     command.add_flag("--password-stdin", options->is_password_stdin,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "cli/filters.h"
 #include "cli/json_text.h"
 #include "cli/marks.h"
+#include "cli/request_table.h"
 #include "cli/resource.h"
 #include "cli/terminal.h"
 
@@ -23,13 +25,13 @@ std::string local_time(Timestamp at) {
     return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-struct Word {
+struct EventWord {
     std::string text;
     Style style = Style::plain;
 };
 
 /// What an event is called in the table: the outcome where there is one.
-Word event_word(const std::string& name, const Request& request) {
+EventWord event_word(const std::string& name, const Request& request) {
     if (name == "request-settled" && request.outcome)
         return {std::string(core::to_string(*request.outcome)), style_of(*request.outcome)};
     if (name == "approval-required") return {"asked", Style::strong};
@@ -58,7 +60,7 @@ class Rows {
         print(faint("TIME"), faint("EVENT"), faint("ID"), faint("RISK"), faint("AGENT"),
               faint("WHAT"));
     }
-    void row(Timestamp at, const Word& word, const Request& request) const {
+    void row(Timestamp at, const EventWord& word, const Request& request) const {
         std::string what = visible_again(request.headline);
         if (const std::string by = text_of(member(request.json, "decision"), "by"); !by.empty())
             what += " · by " + visible(by);
@@ -96,26 +98,32 @@ class Rows {
 struct Watcher {
     Session& session;
     Query query;
+    bool has_table = false;  ///< what waits is kept in sight below the events
     Rows rows{session.out};
+    LiveTable table{session.out};
     bool is_listed = false;
     ExitCode ended = ExitCode::fine;
     bool is_ended = false;
 
     void opened() {
-        if (is_listed) {
-            session.out.say("connected again");
-            return;
-        }
+        if (is_listed) say("connected again");
+        const bool is_first = !is_listed;
         is_listed = true;
-        if (session.out.is_json()) return;
+        if (session.out.is_json() || (!is_first && !has_table)) return;
         // The stream is open, so that nothing is missed between this list and the first event.
         Query pending = query;
         std::erase_if(pending, [](const auto& part) { return part.first == "state"; });
         pending.emplace_back("state", "pending");
-        const Answer<std::vector<Request>> requests = list_requests(session.client, pending, 100);
-        rows.title();
+        Answer<std::vector<Request>> requests = list_requests(session.client, pending);
+        if (is_first) rows.title();
         if (!requests) {
+            table.erase();
             session.out.fail(requests.error());
+            return;
+        }
+        if (has_table) {
+            table.set(std::move(*requests));
+            table.draw();
             return;
         }
         for (auto request = requests->rbegin(); request != requests->rend(); ++request)
@@ -124,8 +132,8 @@ struct Watcher {
     void event(const ServerEvent& event) {
         const Result<json::value> data = json::parse(event.data);
         if (!data) {
-            session.out.say(fmt::format("skipped an event that is not JSON: {}",
-                                        visible(data.error().message)));
+            say(fmt::format("skipped an event that is not JSON: {}",
+                            visible(data.error().message)));
             return;
         }
         if (session.out.is_json()) {
@@ -133,22 +141,38 @@ struct Watcher {
             return;
         }
         const Result<Request> request = read_request(member(*data, "request"));
-        if (request)
-            rows.row(time_of(*data, "at").value_or(now()), event_word(event.name, *request),
-                     *request);
+        if (!request) return;
+        table.erase();
+        rows.row(time_of(*data, "at").value_or(now()), event_word(event.name, *request), *request);
+        if (!has_table) return;
+        table.take(*request);
+        table.draw();
     }
-    void lost(const Failure& failure, int pause_ms) const {
-        session.out.say(fmt::format("{}; next try in {}", visible(failure.error.message),
-                                    pause_ms < 1000 ? "a moment" : short_duration(pause_ms)));
+    /// The time that is left goes down although nothing happens.
+    void tick() {
+        if (has_table && is_listed) table.draw();
+    }
+    void say(const std::string& text) {
+        table.erase();
+        session.out.say(text);
+        tick();
+    }
+    void lost(const Failure& failure, int pause_ms) {
+        say(fmt::format("{}; next try in {}", visible(failure.error.message),
+                        pause_ms < 1000 ? "a moment" : short_duration(pause_ms)));
     }
     void refused(const Failure& failure) {
+        table.erase();
         ended = session.out.fail(failure);
         is_ended = true;
     }
 };
 
 ExitCode watch(Session& session, const Filters& filters) {
-    Watcher watcher{session, to_query(filters)};
+    // Whoever asks for a state or an outcome is not told when what waits ends.
+    const bool has_table = session.out.can_redraw() && filters.outcome.empty() &&
+                           (filters.state.empty() || filters.state == "any");
+    Watcher watcher{session, to_query(filters), has_table};
     EventStream stream(
         session.client, watcher.query,
         {[&] { watcher.opened(); }, [&](const ServerEvent& event) { watcher.event(event); },
@@ -159,9 +183,14 @@ ExitCode watch(Session& session, const Filters& filters) {
          },
          [&](const Failure& failure) { watcher.refused(failure); }});
     const Interrupt interrupt;
+    std::int64_t drawn_ms = steady_ms();
     while (!watcher.is_ended) {
         const int pause_ms = stream.tick(steady_ms());
-        if (session.client.pump(pause_ms, interrupt.fd())) break;
+        const int second_ms = 1000;
+        if (session.client.pump(std::min(pause_ms, second_ms), interrupt.fd())) break;
+        if (steady_ms() - drawn_ms < second_ms) continue;
+        drawn_ms = steady_ms();
+        watcher.tick();
     }
     return watcher.ended;
 }

@@ -12,15 +12,10 @@
 namespace holdpoint::core {
 namespace {
 
-std::string quoted(std::string_view text) {
-    std::string out;
-    json::append_quoted(out, text);
-    return out;
-}
-
 void expire_as(Step& step, TimeoutAction action, Outcome outcome, Timestamp now) {
     step.request.timeout_taken = action;
-    settle(step, outcome, timer_actor(), now, {"{\"timeout\":" + quoted(to_string(action)) + "}"});
+    settle(step, outcome, timer_actor(), now,
+           {"{\"timeout\":" + json::quoted(to_string(action)) + "}"});
 }
 
 void retry(Step& step, Timestamp now) {
@@ -34,19 +29,19 @@ void retry(Step& step, Timestamp now) {
 
 /// False when the target cannot take the place of everybody who is missing. Who was asked before is
 /// then told again, since waiting for others would be in vain.
-bool escalate(Step& step, Timestamp now) {
+bool escalate_unanswered(Step& step, Timestamp now) {
     Request& request = step.request;
     request.timing.is_escalated = true;
     if (const Result<void> done = redirect(request.requirement, request.timing.escalate_to);
         !done) {
         note(step, EventKind::reminded, timer_actor(), now,
-             {"{\"not_escalated\":" + quoted(done.error().message) +
-              ",\"to\":" + quoted(request.timing.escalate_to) + "}"});
+             {"{\"not_escalated\":" + json::quoted(done.error().message) +
+              ",\"to\":" + json::quoted(request.timing.escalate_to) + "}"});
         step.effects.push_back({EventKind::reminded, request.id});
         return false;
     }
     note(step, EventKind::escalated, timer_actor(), now,
-         {"{\"to\":" + quoted(request.timing.escalate_to) + "}"});
+         {"{\"to\":" + json::quoted(request.timing.escalate_to) + "}"});
     step.effects.push_back({EventKind::escalated, request.id});
     release_if_complete(step, timer_actor(), now);
     return true;
@@ -72,7 +67,7 @@ void time_out(Step& step, Timestamp now) {
             if (timing.retries_done < timing.retries_max) return retry(step, now);
             break;
         case TimeoutAction::escalate:
-            if (!timing.is_escalated && escalate(step, now)) {
+            if (!timing.is_escalated && escalate_unanswered(step, now)) {
                 if (request.state == State::pending) request.expires_at = now + timing.timeout_ms;
                 return;
             }
@@ -133,7 +128,7 @@ std::optional<Step> tick(const Request& request, Timestamp now) {
         drop_late_holds(step, now);
         time_out(step, now);
     } else {
-        if (must_escalate) escalate(step, now);
+        if (must_escalate) escalate_unanswered(step, now);
         if (must_remind && step.request.state == State::pending) remind(step, now);
     }
     step.request.next_at = next_wake(step.request);

@@ -32,15 +32,9 @@ auto find_of(std::vector<Held>& holds, const PrincipalId& by) {
                         [&](const Held& held) { return held.person.id == by; });
 }
 
-std::string quoted(std::string_view text) {
-    std::string out;
-    json::append_quoted(out, text);
-    return out;
-}
-
 JsonText void_detail(const Held& held, const std::string& because) {
-    return {fmt::format(R"({{"because":{},"by":{},"decision":"{}"}})", quoted(because),
-                        quoted(held.person.name), to_string(held.command.kind))};
+    return {fmt::format(R"({{"because":{},"by":{},"decision":"{}"}})", json::quoted(because),
+                        json::quoted(held.person.name), to_string(held.command.kind))};
 }
 
 }  // namespace

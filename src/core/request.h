@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -182,6 +183,9 @@ struct Request {
     std::string message_for_agent;
     std::optional<Report> report;
 };
+
+/// A request that nobody changes any more: how it passes between threads.
+using RequestPtr = std::shared_ptr<const Request>;
 
 /// One row of the event log (and, later, one leaf of the audit tree).
 struct Event {

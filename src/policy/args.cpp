@@ -15,12 +15,12 @@ struct Word {
     std::string_view text;
     Kind kind;
 };
-constexpr Word words[] = {{"string", Kind::text},     {"number", Kind::number},
-                          {"integer", Kind::integer}, {"bool", Kind::boolean},
-                          {"dyn", Kind::any},         {"list", Kind::list},
-                          {"map", Kind::map}};
+constexpr Word type_words[] = {{"string", Kind::text},     {"number", Kind::number},
+                               {"integer", Kind::integer}, {"bool", Kind::boolean},
+                               {"dyn", Kind::any},         {"list", Kind::list},
+                               {"map", Kind::map}};
 
-std::string_view named(Kind kind) {
+std::string_view named_argument(Kind kind) {
     switch (kind) {
         case Kind::text:
             return "text";
@@ -92,7 +92,8 @@ class Checker {
   public:
     bool check(const ArgType& type, const value& value) {
         if (!has_kind(value, type.kind))
-            return fail(fmt::format("must be {}, is {}", named(type.kind), kind_name(value)));
+            return fail(
+                fmt::format("must be {}, is {}", named_argument(type.kind), kind_name(value)));
         if (type.kind == Kind::object) return check_fields(type, value.get_object());
         if (type.element.empty()) return true;
         if (type.kind == Kind::list) return check_items(type, value.get_array());
@@ -165,9 +166,9 @@ std::optional<ArgType> parse_word(std::string_view text, int depth) {
     if (depth > depth_max) return std::nullopt;
     const std::size_t open = text.find('(');
     const std::string_view name = text.substr(0, open);
-    const Word* word = std::find_if(std::begin(words), std::end(words),
+    const Word* word = std::find_if(std::begin(type_words), std::end(type_words),
                                     [&](const Word& candidate) { return candidate.text == name; });
-    if (word == std::end(words)) return std::nullopt;
+    if (word == std::end(type_words)) return std::nullopt;
     ArgType type{word->kind, {}, {}};
     if (open == std::string_view::npos) return type;
     const bool is_container = type.kind == Kind::list || type.kind == Kind::map;
@@ -199,9 +200,9 @@ std::string to_string(const ArgType& type) {
         }
         return out + "}";
     }
-    const Word* word = std::find_if(std::begin(words), std::end(words), [&](const Word& candidate) {
-        return candidate.kind == type.kind;
-    });
+    const Word* word =
+        std::find_if(std::begin(type_words), std::end(type_words),
+                     [&](const Word& candidate) { return candidate.kind == type.kind; });
     if (type.element.empty()) return std::string(word->text);
     return fmt::format("{}({})", word->text, to_string(type.element.front()));
 }

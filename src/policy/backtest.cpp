@@ -45,7 +45,7 @@ class Replay {
         for (const CounterNeed& need : needs.counters) {
             const auto found = sums_.find({need.counter, need.key});
             state.counters[need.counter] =
-                found == sums_.end() ? 0 : read(found->second, need.window_ms, now);
+                found == sums_.end() ? 0 : total(found->second, need.window_ms, now);
         }
         return state;
     }

@@ -21,12 +21,8 @@ const cel::Type& any_map() {
     return type;
 }
 
-const json::value* member(const json::value& subject, std::string_view name) {
-    return subject.is_object() ? subject.get_object().if_contains(name) : nullptr;
-}
-
 Value text_member(const json::value& subject, std::string_view name) {
-    const json::value* found = member(subject, name);
+    const json::value* found = json::member(subject, name);
     if (!found || !found->is_string()) return {};
     return Value::string({found->get_string().data(), found->get_string().size()});
 }
@@ -140,7 +136,7 @@ void Bindings::bind_subject() {
     switch (call_.event) {
         case Event::plan:
             set(Var::plan_title, text_member(call_.subject, "title"));
-            if (const json::value* steps = member(call_.subject, "steps"))
+            if (const json::value* steps = json::member(call_.subject, "steps"))
                 set(Var::plan_steps, Value::json(*steps, any_list(), parts_.arena));
             break;
         case Event::final_response:

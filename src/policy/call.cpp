@@ -31,24 +31,20 @@ Event event_of(core::Kind kind) {
     return Event::tool_call;
 }
 
-const value* member(const value& object, std::string_view name) {
-    return object.is_object() ? object.get_object().if_contains(name) : nullptr;
-}
-
 std::optional<double> number_at(const value& object, std::string_view name) {
-    const value* found = member(object, name);
+    const value* found = json::member(object, name);
     if (!found || !found->is_number()) return std::nullopt;
     return found->to_number<double>();
 }
 
 bool is_at(const value& object, std::string_view name, bool wanted) {
-    const value* found = member(object, name);
+    const value* found = json::member(object, name);
     return found && found->is_bool() && found->get_bool() == wanted;
 }
 
 /// MCP's hints, as an agent passes them on: `metadata.annotations`.
 void read_hints(const value& metadata, Claims& claims) {
-    const value* hints = member(metadata, "annotations");
+    const value* hints = json::member(metadata, "annotations");
     if (!hints) return;
     claims.is_destructive = is_at(*hints, "destructiveHint", true);
     claims.is_open_world = is_at(*hints, "openWorldHint", true);
@@ -223,9 +219,7 @@ Result<Call> make_call(const core::Proposal& proposal, const Caller& caller) {
     call.event = event_of(proposal.kind);
     call.tool = proposal.tool;
     if (call.event == Event::tool_call) {
-        if (value* args =
-                subject->is_object() ? subject->get_object().if_contains("arguments") : nullptr;
-            args && args->is_object())
+        if (value* args = json::member(*subject, "arguments"); args && args->is_object())
             call.args = std::move(args->get_object());
         call.claims.cost = number_at(*subject, "estimated_cost");
         call.claims.is_irreversible = is_at(*subject, "reversible", false);

@@ -12,7 +12,7 @@ namespace holdpoint::policy {
 namespace {
 
 constexpr std::size_t near_max = 20;
-constexpr std::size_t values_max = 100;
+constexpr std::size_t shown_values_max = 100;
 
 struct Named {
     std::string id;
@@ -74,7 +74,7 @@ json::object values(const Recorder& recorder) {
     json::object out;
     for (const Recorder::Look& look : recorder.looks) {
         for (const auto& [path, value] : look.values) {
-            if (out.size() >= values_max) return out;
+            if (out.size() >= shown_values_max) return out;
             if (!out.contains(path)) out[path] = shortened(value);
         }
     }
@@ -108,7 +108,7 @@ json::array near(const Policy& policy, const Recorder& recorder) {
     return out;
 }
 
-json::value shell_of(const Recorder& recorder) {
+json::value shell_part(const Recorder& recorder) {
     if (!recorder.has_line) return nullptr;
     json::object out;
     out["opaque"] = recorder.is_opaque;
@@ -157,7 +157,7 @@ json::object explain(const Policy& policy, const Call& call, const StateView& st
     out["matched"] = matched(policy, recorder);
     out["values"] = values(recorder);
     out["near"] = near(policy, recorder);
-    out["shell"] = shell_of(recorder);
+    out["shell"] = shell_part(recorder);
     out["factors"] = list(assessment.factors);
     out["consequences"] = list(assessment.consequences);
     out["headline"] = headline(policy, call, verdict);

@@ -20,7 +20,7 @@ PolicyFile file_of(std::string_view body) {
     return file ? *file : PolicyFile{};
 }
 
-std::string refusal_of(std::string_view body) {
+std::string file_refusal(std::string_view body) {
     const Result<PolicyFile> file = read_policy(std::string(head) + std::string(body));
     EXPECT_FALSE(file) << body;
     return file ? "" : file.error().message;
@@ -223,7 +223,7 @@ TEST(PolicyFile, a_misspelt_word_is_refused_with_its_place_and_the_word_it_shoul
              {"gates: {g: {type: tool_execution, timout: 5m}}\n", "line 3, column 35", "`timeout`"},
              {"rules: [{id: r, then: alow}]\n", "line 3, column 23", "`allow`"},
              {"rules: [{id: r, then: allow, unles: x}]\n", "line 3, column 30", "`unless`"}}) {
-        const std::string refusal = refusal_of(c.body);
+        const std::string refusal = file_refusal(c.body);
         EXPECT_THAT(refusal, HasSubstr(c.place)) << c.body;
         EXPECT_THAT(refusal, HasSubstr(c.says)) << c.body;
     }
@@ -267,7 +267,7 @@ TEST(PolicyFile, what_makes_no_sense_is_refused) {
              "tests: [{name: t, expect: {decision: allow}}]\n",
              "tests: [{name: t, call: {tool: x}, expect: {}}]\n",
          })
-        EXPECT_THAT(refusal_of(body), HasSubstr("line ")) << body;
+        EXPECT_THAT(file_refusal(body), HasSubstr("line ")) << body;
     EXPECT_FALSE(read_policy("policy: p\n")) << "the format's version is missing";
     EXPECT_FALSE(read_policy("holdpoint: 2\n"));
 }

@@ -7,7 +7,6 @@
 namespace holdpoint::policy {
 namespace {
 
-using cel::Call;
 using cel::Fault;
 using cel::Type;
 using cel::Value;
@@ -15,7 +14,7 @@ using Arguments = std::span<const Value>;
 
 constexpr std::uint32_t text_cost = 20;
 
-Value fail(Call& call, const Error& error) {
+Value fail(cel::Call& call, const Error& error) {
     return call.fail(Fault::invalid_argument, error.message);
 }
 
@@ -24,7 +23,7 @@ cel::Overload text_part(Result<std::string> (*part)(std::string_view)) {
     return {{Type::string()},
             Type::string(),
             false,
-            [part](Call& call, Arguments arguments) {
+            [part](cel::Call& call, Arguments arguments) {
                 const Result<std::string> text = part(arguments[0].as_text());
                 if (!text) return fail(call, text.error());
                 return Value::string(call.arena().copy(*text));
@@ -32,19 +31,19 @@ cel::Overload text_part(Result<std::string> (*part)(std::string_view)) {
             text_cost};
 }
 
-Value port(Call& call, Arguments arguments) {
+Value port(cel::Call& call, Arguments arguments) {
     const Result<int> number = match::url_port(arguments[0].as_text());
     if (!number) return fail(call, number.error());
     return Value::integer(*number);
 }
 
-Value under(Call& call, Arguments arguments) {
+Value under(cel::Call& call, Arguments arguments) {
     const Result<bool> is_under = match::path_under(arguments[0].as_text(), arguments[1].as_text());
     if (!is_under) return fail(call, is_under.error());
     return Value::boolean(*is_under);
 }
 
-Value fits(Call& call, Arguments arguments) {
+Value fits_shape(cel::Call& call, Arguments arguments) {
     const std::string_view text = arguments[0].as_text();
     const std::string_view pattern = arguments[1].as_text();
     // Matching may look at every character once for each of the pattern's.
@@ -64,7 +63,7 @@ void declare_functions(cel::Environment& environment) {
     environment.declare_function(
         "path.under", {{Type::string(), Type::string()}, Type::boolean(), false, under, text_cost});
     environment.declare_function(
-        "glob", {{Type::string(), Type::string()}, Type::boolean(), false, fits, text_cost});
+        "glob", {{Type::string(), Type::string()}, Type::boolean(), false, fits_shape, text_cost});
 }
 
 }  // namespace holdpoint::policy

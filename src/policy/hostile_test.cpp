@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::string_view shop = R"~(
+constexpr std::string_view guarded_shop = R"~(
 extends: standard
 tools:
   refund: {destructive: true, risk: high, args: {order: string, amount: number, currency: string, "count?": integer, "tags?": list(string)}}
@@ -31,7 +31,7 @@ rules:
 
 class HostileTest : public testing::Test {
   protected:
-    std::shared_ptr<const Policy> policy_ = policy_of(shop);
+    std::shared_ptr<const Policy> policy_ = policy_of(guarded_shop);
 
     void none_passes(std::string_view tool, std::string_view arg,
                      const std::vector<std::string>& values, std::string_view rest = "") {
@@ -45,13 +45,13 @@ class HostileTest : public testing::Test {
     }
 };
 
-std::string refund(std::string_view amount, std::string_view more = "") {
+std::string refund_call(std::string_view amount, std::string_view more = "") {
     return R"({"tool":"refund","args":{"order":"1","currency":"EUR","amount":)" +
            std::string(amount) + std::string(more) + "}}";
 }
 
 TEST_F(HostileTest, the_honest_calls_pass) {
-    EXPECT_EQ(said(*policy_, refund("50")), "allow small/");
+    EXPECT_EQ(said(*policy_, refund_call("50")), "allow small/");
     EXPECT_EQ(said(*policy_, R"({"tool":"read","args":{"path":"src/a.c"}})"), "allow tree/");
     EXPECT_EQ(said(*policy_, R"({"tool":"fetch","args":{"url":"https://api.example.com/x"}})"),
               "allow inside/");
@@ -61,11 +61,12 @@ TEST_F(HostileTest, the_honest_calls_pass) {
 
 TEST_F(HostileTest, wrong_types_and_missing_arguments_are_denied_as_schema) {
     for (const std::string& call :
-         {refund(R"("50")"), refund("null"), refund("true"), refund("[50]"), refund("{}"),
+         {refund_call(R"("50")"), refund_call("null"), refund_call("true"), refund_call("[50]"),
+          refund_call("{}"),
           std::string(R"({"tool":"refund","args":{"order":"1","currency":"EUR"}})"),
-          std::string(R"({"tool":"refund"})"), refund("50", R"(,"extra":1)"),
-          refund("50", R"(,"count":1.5)"), refund("50", R"(,"count":"1")"),
-          refund("50", R"(,"tags":["a",1])"), refund("50", R"(,"tags":"a")"),
+          std::string(R"({"tool":"refund"})"), refund_call("50", R"(,"extra":1)"),
+          refund_call("50", R"(,"count":1.5)"), refund_call("50", R"(,"count":"1")"),
+          refund_call("50", R"(,"tags":["a",1])"), refund_call("50", R"(,"tags":"a")"),
           std::string(R"({"tool":"refund","args":{"order":1,"currency":"EUR","amount":50}})")}) {
         const Verdict verdict = judge(*policy_, call);
         EXPECT_EQ(verdict.kind, core::VerdictKind::deny) << call;
@@ -77,8 +78,8 @@ TEST_F(HostileTest, wrong_types_and_missing_arguments_are_denied_as_schema) {
 TEST_F(HostileTest, odd_numbers_do_not_pass) {
     for (const std::string_view amount : {"-5", "-0.01", "0", "50.000000001", "51", "1e300",
                                           "-1e300", "1e-300", "9007199254740991"})
-        if (amount != "1e-300") EXPECT_EQ(kind(*policy_, refund(amount)), "hold") << amount;
-    Situation read = situation(*policy_, refund("1"));
+        if (amount != "1e-300") EXPECT_EQ(kind(*policy_, refund_call(amount)), "hold") << amount;
+    Situation read = situation(*policy_, refund_call("1"));
     for (const double amount :
          {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
           -std::numeric_limits<double>::infinity()}) {
@@ -120,7 +121,7 @@ TEST_F(HostileTest, any_claim_leaves_the_verdict_as_it_is_or_makes_it_stricter) 
 }
 
 TEST_F(HostileTest, names_that_look_like_others_are_held) {
-    const auto open = policy_of(std::string(shop) + "never_require: [\"*\"]\n");
+    const auto open = policy_of(std::string(guarded_shop) + "never_require: [\"*\"]\n");
     for (const std::string_view name :
          {"Read", "rеad", "ｒｅａｄ", "read\u200b", "re\u0301ad", "READ", "reаd", "free ", " free",
           "fr\tee", "free\u202e", "fr\u00e9e"}) {
@@ -148,7 +149,7 @@ TEST_F(HostileTest, a_bare_star_lets_no_unknown_tool_pass) {
 }
 
 TEST_F(HostileTest, duplicate_keys_do_not_even_parse) {
-    EXPECT_FALSE(json::parse(refund("1", R"(,"amount":100000)")));
+    EXPECT_FALSE(json::parse(refund_call("1", R"(,"amount":100000)")));
     EXPECT_FALSE(json::parse(R"({"tool":"fetch","args":{"body":{"a":1,"\u0061":2}}})"));
 }
 
@@ -222,7 +223,7 @@ TEST_F(HostileTest, shell_tricks) {
 TEST_F(HostileTest, one_mebibyte_of_arguments_and_ten_thousand_elements_stay_within_the_limits) {
     std::string tags = R"(,"tags":[)";
     for (int i = 0; i < 10'000; ++i) tags += i ? R"(,"x")" : R"("x")";
-    const Verdict many = judge(*policy_, refund("50", tags + "]"));
+    const Verdict many = judge(*policy_, refund_call("50", tags + "]"));
     EXPECT_NE(many.kind, core::VerdictKind::deny) << "well-formed";
     EXPECT_LE(many.steps, 10'000);
     const std::string text(1 << 20, 'a');

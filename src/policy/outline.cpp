@@ -111,8 +111,8 @@ std::string path_text(const PathTest& test) {
 }
 
 template <class Part>
-void add(std::vector<std::pair<std::string, std::string>>& out, std::string_view what,
-         const std::string& name, const Part& part) {
+void add_entry(std::vector<std::pair<std::string, std::string>>& out, std::string_view what,
+               const std::string& name, const Part& part) {
     out.emplace_back(fmt::format("{} `{}`", what, name), outline(part));
 }
 
@@ -226,23 +226,24 @@ std::vector<std::pair<std::string, std::string>> parts_of(const PolicyFile& file
     std::vector<std::pair<std::string, std::string>> out;
     out.emplace_back("enabled", file.is_disabled ? "false" : "true");
     out.emplace_back("defaults", outline(file.defaults));
-    for (const Tool& tool : file.tools) add(out, "tool", tool.name, tool);
+    for (const Tool& tool : file.tools) add_entry(out, "tool", tool.name, tool);
     add_names(out, "always_require", file.always_require);
     add_names(out, "never_require", file.never_require);
     for (const Pattern& pattern : file.always_require_patterns)
-        add(out, "always_require pattern", pattern.text, pattern);
+        add_entry(out, "always_require pattern", pattern.text, pattern);
     for (const Pattern& pattern : file.auto_allow_patterns)
-        add(out, "auto_allow pattern", pattern.text, pattern);
-    for (const ApproverGroup& group : file.approvers) add(out, "approvers", group.name, group);
+        add_entry(out, "auto_allow pattern", pattern.text, pattern);
+    for (const ApproverGroup& group : file.approvers)
+        add_entry(out, "approvers", group.name, group);
     for (const Gate& gate : file.gates) {
-        if (!gate.is_implied) add(out, "gate", gate.name, gate);
+        if (!gate.is_implied) add_entry(out, "gate", gate.name, gate);
     }
-    for (const Rule& rule : file.rules) add(out, "rule", rule.id, rule);
-    for (const Counter& counter : file.counters) add(out, "counter", counter.name, counter);
-    for (const Variable& variable : file.vars) add(out, "var", variable.name, variable);
+    for (const Rule& rule : file.rules) add_entry(out, "rule", rule.id, rule);
+    for (const Counter& counter : file.counters) add_entry(out, "counter", counter.name, counter);
+    for (const Variable& variable : file.vars) add_entry(out, "var", variable.name, variable);
     if (file.grants) out.emplace_back("grants", outline(*file.grants));
     if (file.trust) out.emplace_back("trust", outline(*file.trust));
-    for (const RiskRule& rule : file.risk) add(out, "risk rule", rule.id, rule);
+    for (const RiskRule& rule : file.risk) add_entry(out, "risk rule", rule.id, rule);
     add_names(out, "delegate", file.delegate);
     for (const HostExecutable& host : file.host_executables) {
         Line line;

@@ -7,12 +7,6 @@ namespace {
 
 constexpr std::string_view args_prefix = "args.";
 
-std::string quoted(std::string_view text) {
-    std::string out;
-    json::append_quoted(out, text);
-    return out;
-}
-
 }  // namespace
 
 const json::value* arg_at(const Call& call, std::string_view path) {
@@ -32,12 +26,12 @@ const json::value* arg_at(const Call& call, std::string_view path) {
 }
 
 std::optional<std::string> value_at(const Call& call, std::string_view path) {
-    if (path == "agent.id") return quoted(call.agent);
-    if (path == "agent.role") return quoted(call.agent_role);
-    if (path == "user.id") return quoted(call.user);
-    if (path == "session") return quoted(call.session);
-    if (path == "task.id") return quoted(call.task);
-    if (path == "tool") return quoted(call.tool);
+    if (path == "agent.id") return json::quoted(call.agent);
+    if (path == "agent.role") return json::quoted(call.agent_role);
+    if (path == "user.id") return json::quoted(call.user);
+    if (path == "session") return json::quoted(call.session);
+    if (path == "task.id") return json::quoted(call.task);
+    if (path == "tool") return json::quoted(call.tool);
     if (path == "args") return json::canonical(call.args);
     const json::value* found = arg_at(call, path);
     if (!found) return std::nullopt;

@@ -5,7 +5,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::string_view tools = R"~(
+constexpr std::string_view plain_tools = R"~(
 tools:
   look: {read_only: true}
   note: {args: {text: string}}
@@ -19,7 +19,7 @@ tools:
 class PresetTest : public testing::Test {
   protected:
     static std::shared_ptr<const Policy> preset(std::string_view name) {
-        return policy_of("extends: " + std::string(name) + "\n" + std::string(tools));
+        return policy_of("extends: " + std::string(name) + "\n" + std::string(plain_tools));
     }
 };
 
@@ -69,7 +69,7 @@ TEST_F(PresetTest, G10_strict_holds_every_tool_and_every_answer) {
     EXPECT_EQ(judge(*policy, opaque).risk, RiskLevel::high);
     EXPECT_EQ(said(*policy, R"({"tool":"nobody"})"), "hold all_tools/all_tools");
     const auto open =
-        policy_of("extends: strict\n" + std::string(tools) + "never_require: [look]\n");
+        policy_of("extends: strict\n" + std::string(plain_tools) + "never_require: [look]\n");
     EXPECT_EQ(said(*open, R"({"tool":"look"})"), "allow never_require/");
 }
 
@@ -81,7 +81,7 @@ TEST_F(PresetTest, G10_paranoid_holds_plans_too_and_denies_what_it_cannot_read) 
     EXPECT_EQ(said(*policy, opaque), "deny opaque-shell/");
     EXPECT_EQ(said(*policy, R"({"tool":"nobody"})"), "hold all_tools/all_tools");
     const auto open =
-        policy_of("extends: paranoid\n" + std::string(tools) + "never_require: [look]\n");
+        policy_of("extends: paranoid\n" + std::string(plain_tools) + "never_require: [look]\n");
     EXPECT_EQ(kind(*open, R"({"tool":"look"})"), "hold") << "nothing passes without a person";
 }
 
@@ -102,7 +102,7 @@ TEST_F(PresetTest, G10_an_error_is_held_and_denied_by_paranoid) {
         "rules: [{id: odd, tools: [note], when: args.text == vars.x, then: require}]\n"
         "vars: {x: \"args.missing\"}\n";
     const auto by = [&](std::string_view name) {
-        return said(*policy_of("extends: " + std::string(name) + "\n" + std::string(tools) +
+        return said(*policy_of("extends: " + std::string(name) + "\n" + std::string(plain_tools) +
                                std::string(rule)),
                     R"({"tool":"note","args":{"text":"x"}})");
     };

@@ -7,12 +7,15 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "core/json_text.h"
 #include "policy/policy.h"
 
 namespace holdpoint::policy {
 namespace {
+
+using ascii::lower;
 
 using boost::json::value;
 
@@ -26,13 +29,9 @@ constexpr auto secret_marks = std::to_array<std::string_view>(
     {"-----BEGIN ", "AKIA", "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk-ant-",
      "sk_live_", "AIza", "eyJhbGciOi"});
 
-std::string_view text_of(const boost::json::string& text) { return {text.data(), text.size()}; }
+std::string_view view_of(const boost::json::string& text) { return {text.data(), text.size()}; }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_alnum(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
+bool is_alnum(char c) { return ascii::is_letter(c) || ascii::is_digit(c); }
 
 bool ends_with_word(std::string_view name, std::string_view word) {
     if (name.size() < word.size()) return false;
@@ -90,7 +89,7 @@ class Walk {
     void one(std::string_view name, const value& value) {
         switch (value.kind()) {
             case boost::json::kind::string:
-                return text(text_of(value.get_string()));
+                return text(view_of(value.get_string()));
             case boost::json::kind::int64:
                 return number(name, static_cast<double>(value.get_int64()));
             case boost::json::kind::double_:

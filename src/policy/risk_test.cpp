@@ -21,7 +21,7 @@ Assessment assessed(const Policy& policy, std::string_view call) {
     return assessment_of(policy, read.call, read.state, evaluate(policy, read.call, read.state));
 }
 
-constexpr std::string_view tools = R"~(
+constexpr std::string_view risky_tools = R"~(
 defaults: {decision: allow, max_auto_risk: critical}
 tools:
   read: {read_only: true}
@@ -34,7 +34,7 @@ tools:
 )~";
 
 TEST(Risk, Q7_each_factor_raises_the_level_and_is_named) {
-    const auto policy = policy_of(tools);
+    const auto policy = policy_of(risky_tools);
     struct Case {
         std::string_view call;
         RiskLevel level;
@@ -69,7 +69,7 @@ TEST(Risk, Q7_each_factor_raises_the_level_and_is_named) {
 }
 
 TEST(Risk, Q7_consequences_reversibility_and_confidence_are_stated) {
-    const auto policy = policy_of(tools);
+    const auto policy = policy_of(risky_tools);
     const Assessment drop = assessed(*policy, R"({"tool":"drop"})");
     EXPECT_EQ(drop.consequences.front(), "the table is gone");
     EXPECT_EQ(drop.reversibility, "irreversible");
@@ -79,7 +79,7 @@ TEST(Risk, Q7_consequences_reversibility_and_confidence_are_stated) {
 }
 
 TEST(Risk, Q7_what_only_mentions_production_is_not_production) {
-    const auto policy = policy_of(tools);
+    const auto policy = policy_of(risky_tools);
     for (const std::string_view text :
          {"src/prod/main.c", "we love production", "product", "alive"})
         EXPECT_EQ(judge(*policy,

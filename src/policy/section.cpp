@@ -22,7 +22,7 @@ constexpr std::array units{Unit{"w", 604'800'000}, Unit{"d", 86'400'000}, Unit{"
                            Unit{"m", 60'000},      Unit{"s", 1'000},      Unit{"ms", 1}};
 constexpr std::int64_t duration_ms_max = 3650LL * 86'400'000;
 
-std::string joined(std::span<const std::string_view> words) {
+std::string comma_list(std::span<const std::string_view> words) {
     std::string out;
     for (const std::string_view word : words) {
         if (!out.empty()) out += ", ";
@@ -135,8 +135,8 @@ std::optional<std::size_t> Section::word(std::string_view key,
     const auto found = std::find(words.begin(), words.end(), node->text);
     if (node->is(Kind::text) && found != words.end())
         return static_cast<std::size_t>(found - words.begin());
-    refuse(*node, fmt::format("`{}` of {} must be one of {}, is `{}`{}", key, what_, joined(words),
-                              node->text, did_you_mean(node->text, words)));
+    refuse(*node, fmt::format("`{}` of {} must be one of {}, is `{}`{}", key, what_,
+                              comma_list(words), node->text, did_you_mean(node->text, words)));
     return std::nullopt;
 }
 

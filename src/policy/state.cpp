@@ -32,7 +32,7 @@ SlidingSum advanced(SlidingSum sum, std::int64_t window_ms, Timestamp now) {
     return sum;
 }
 
-std::optional<double> number_at(const Call& call, const std::string& path) {
+std::optional<double> argument_number(const Call& call, const std::string& path) {
     const json::value* found = arg_at(call, path);
     if (!found || !found->is_number()) return std::nullopt;
     return found->to_number<double>();
@@ -44,7 +44,7 @@ bool is_pinned(const Pin& pin, const Call& call) {
 }
 
 bool is_bounded(const Bound& bound, const Call& call) {
-    const std::optional<double> number = number_at(call, bound.path);
+    const std::optional<double> number = argument_number(call, bound.path);
     // Below zero is another direction, not a smaller amount.
     return number && *number <= bound.at_most && (*number >= 0 || bound.at_most < 0);
 }
@@ -113,7 +113,7 @@ Result<void> pin_arguments(Grant& grant, const Call& call, const Similar* simila
         grant.pins.push_back({path, std::move(*value)});
     }
     for (const std::string& path : similar->bound) {
-        const std::optional<double> number = number_at(call, path);
+        const std::optional<double> number = argument_number(call, path);
         if (!number)
             return refused(fmt::format("`{}` is not a number in this call and has no bound", path));
         grant.bounds.push_back({path, *number});
@@ -152,7 +152,7 @@ Lesson lesson_of(const TrustRules& rules, const TrustOutcome& outcome) {
 
 }  // namespace
 
-double read(const SlidingSum& sum, std::int64_t window_ms, Timestamp now) {
+double total(const SlidingSum& sum, std::int64_t window_ms, Timestamp now) {
     const SlidingSum fresh = advanced(sum, window_ms, now);
     const bool is_older_inside = now - fresh.older_until < window_ms;
     return fresh.running + (is_older_inside ? fresh.older : 0);
@@ -192,7 +192,7 @@ bool covers(const Grant& grant, const Policy& policy, const Call& call, core::Ri
 
 double sum_of(const Grant& grant, const Call& call) {
     if (!grant.sum_left || grant.bounds.empty()) return 0;
-    return std::max(0.0, number_at(call, grant.bounds.front().path).value_or(0));
+    return std::max(0.0, argument_number(call, grant.bounds.front().path).value_or(0));
 }
 
 void consume(Grant& grant, const Call& call) {

@@ -30,7 +30,7 @@ struct SlidingSum {
     bool operator==(const SlidingSum&) const = default;
 };
 
-double read(const SlidingSum& sum, std::int64_t window_ms, Timestamp now);
+double total(const SlidingSum& sum, std::int64_t window_ms, Timestamp now);
 /// Less than nothing is added as nothing: a negative amount must not make room for another.
 void add(SlidingSum& sum, std::int64_t window_ms, Timestamp now, double amount);
 /// Takes back part of what was added at `added_at`. What has left the window by then is gone

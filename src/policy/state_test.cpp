@@ -28,24 +28,24 @@ TEST(SlidingSum, counts_what_is_inside_the_window_and_never_too_little) {
             if (now - at < hour) exact += amount;
             if (now - at < 2 * hour) twice += amount;
         }
-        EXPECT_GE(read(sum, hour, now), exact);
-        EXPECT_LE(read(sum, hour, now), twice);
+        EXPECT_GE(total(sum, hour, now), exact);
+        EXPECT_LE(total(sum, hour, now), twice);
     }
-    EXPECT_EQ(read(sum, hour, now + 2 * hour), 0);
+    EXPECT_EQ(total(sum, hour, now + 2 * hour), 0);
 }
 
 TEST(SlidingSum, a_negative_amount_makes_no_room) {
     SlidingSum sum;
     add(sum, hour, noon, 100);
     add(sum, hour, noon, -1000);
-    EXPECT_EQ(read(sum, hour, noon), 100);
+    EXPECT_EQ(total(sum, hour, noon), 100);
 }
 
 TEST(SlidingSum, a_clock_that_goes_back_loses_nothing) {
     SlidingSum sum;
     add(sum, hour, noon, 1);
     add(sum, hour, noon + -5 * hour, 1);
-    EXPECT_EQ(read(sum, hour, noon), 2);
+    EXPECT_EQ(total(sum, hour, noon), 2);
 }
 
 TEST(SlidingSum, what_is_taken_back_leaves_what_others_added) {
@@ -53,17 +53,17 @@ TEST(SlidingSum, what_is_taken_back_leaves_what_others_added) {
     add(sum, hour, noon, 10);
     add(sum, hour, noon + 1, 5);
     take_back(sum, hour, noon, noon + 2, 4);
-    EXPECT_EQ(read(sum, hour, noon + 2), 11);
+    EXPECT_EQ(total(sum, hour, noon + 2), 11);
     add(sum, hour, noon + (hour - 1), 1);
     take_back(sum, hour, noon, noon + hour, 2);
-    EXPECT_EQ(read(sum, hour, noon + hour), 10) << "from the bucket it stands in";
+    EXPECT_EQ(total(sum, hour, noon + hour), 10) << "from the bucket it stands in";
     take_back(sum, hour, noon + hour, noon + hour, 1000);
-    EXPECT_EQ(read(sum, hour, noon + hour), 10) << "nothing was added in this one";
+    EXPECT_EQ(total(sum, hour, noon + hour), 10) << "nothing was added in this one";
     take_back(sum, hour, noon, noon + hour, -5);
-    EXPECT_EQ(read(sum, hour, noon + hour), 10);
+    EXPECT_EQ(total(sum, hour, noon + hour), 10);
     add(sum, hour, noon + 3 * hour, 7);
     take_back(sum, hour, noon, noon + 3 * hour, 7);
-    EXPECT_EQ(read(sum, hour, noon + 3 * hour), 7) << "what left the window cannot be returned";
+    EXPECT_EQ(total(sum, hour, noon + 3 * hour), 7) << "what left the window cannot be returned";
 }
 
 constexpr std::string_view refunds = R"~(

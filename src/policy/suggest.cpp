@@ -17,13 +17,7 @@ using core::Outcome;
 
 constexpr std::size_t evidence_max = 10;
 
-std::string quoted(std::string_view text) {
-    std::string out;
-    json::append_quoted(out, text);
-    return out;
-}
-
-bool was_refused(const PastCall& past) {
+bool was_not_approved(const PastCall& past) {
     return past.outcome == Outcome::rejected || past.outcome == Outcome::modified ||
            past.outcome == Outcome::deferred || past.outcome == Outcome::aborted ||
            past.outcome == Outcome::expired;
@@ -41,7 +35,7 @@ std::map<std::string, Group> grouped(std::span<const PastCall> calls) {
         if (past.call.event != Event::tool_call) continue;
         if (past.outcome == Outcome::approved && past.verdict == core::VerdictKind::hold)
             groups[past.call.tool].approved.push_back(&past);
-        else if (was_refused(past))
+        else if (was_not_approved(past))
             groups[past.call.tool].refused.push_back(&past);
     }
     return groups;
@@ -67,7 +61,7 @@ class Narrowing {
 
   private:
     static std::string path_of(const ArgField& field) {
-        return fmt::format("args[{}]", quoted(field.name));
+        return fmt::format("args[{}]", json::quoted(field.name));
     }
 
     std::optional<std::string> for_field(const ArgField& field,
@@ -81,7 +75,7 @@ class Narrowing {
             else
                 is_always_there = false;
         }
-        const std::string absent = fmt::format("!({} in args)", quoted(field.name));
+        const std::string absent = fmt::format("!({} in args)", json::quoted(field.name));
         if (seen.empty()) return absent;
         std::optional<std::string> condition = for_values(field, seen);
         if (!condition) return std::nullopt;
@@ -124,14 +118,14 @@ class Narrowing {
         if (values.size() <= options_.values_max) {
             std::string list;
             for (const std::string& text : values)
-                list += (list.empty() ? "" : ", ") + quoted(text);
+                list += (list.empty() ? "" : ", ") + json::quoted(text);
             return fmt::format("{} in [{}]", path, list);
         }
         const std::string prefix = common_prefix(values);
         // Texts that have nothing in common are free: what bounds the rule are the other
         // arguments, and a person reads it before it counts.
         if (prefix.size() < 3) return fmt::format("{}.size() <= {}", path, longest(values));
-        return fmt::format("{}.startsWith({}) && {}.size() <= {}", path, quoted(prefix), path,
+        return fmt::format("{}.startsWith({}) && {}.size() <= {}", path, json::quoted(prefix), path,
                            longest(values));
     }
 
@@ -166,13 +160,14 @@ std::string agents_condition(const std::vector<const PastCall*>& approved) {
     std::set<std::string> agents;
     for (const PastCall* past : approved) agents.insert(past->call.agent);
     std::string list;
-    for (const std::string& agent : agents) list += (list.empty() ? "" : ", ") + quoted(agent);
+    for (const std::string& agent : agents)
+        list += (list.empty() ? "" : ", ") + json::quoted(agent);
     return fmt::format("agent.id in [{}]", list);
 }
 
 std::string word_list(const std::vector<std::string>& words) {
     std::string out;
-    for (const std::string& word : words) out += (out.empty() ? "" : ", ") + quoted(word);
+    for (const std::string& word : words) out += (out.empty() ? "" : ", ") + json::quoted(word);
     return out;
 }
 
@@ -221,18 +216,19 @@ std::vector<std::pair<Rule, std::vector<const PastCall*>>> shell_rules(
 }
 
 std::string yaml_of(const Rule& rule) {
-    std::string out = fmt::format("- id: {}\n  tools: [{}]\n", rule.id, quoted(rule.tools.front()));
-    if (rule.when.is_set()) out += fmt::format("  when: {}\n", quoted(rule.when.text));
+    std::string out =
+        fmt::format("- id: {}\n  tools: [{}]\n", rule.id, json::quoted(rule.tools.front()));
+    if (rule.when.is_set()) out += fmt::format("  when: {}\n", json::quoted(rule.when.text));
     if (rule.shell) {
         std::string words;
         for (const ShellWord& word : rule.shell->every.front())
-            words += (words.empty() ? "" : ", ") + quoted(word.any_of.front());
+            words += (words.empty() ? "" : ", ") + json::quoted(word.any_of.front());
         out += fmt::format("  shell: {{every: [[{}]]}}\n", words);
     }
     out += "  then: allow\n";
     if (rule.auto_risk && rule.auto_risk->level)
         out += fmt::format("  auto_risk: {}\n", core::to_string(*rule.auto_risk->level));
-    return out + fmt::format("  because: {}\n", quoted(rule.because));
+    return out + fmt::format("  because: {}\n", json::quoted(rule.because));
 }
 
 /// The policy with one more rule, or nothing where it does not compile.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "policy/call.h"
 #include "policy/paths.h"
@@ -23,14 +24,6 @@ constexpr auto secret_names =
 
 constexpr auto shown_paths = std::to_array<std::string_view>(
     {"tool", "agent.id", "user.id", "session", "task.id", "plan.title", "response.text"});
-
-std::string lowered(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return out;
-}
 
 std::string shown(const json::value& value) {
     if (const boost::json::string* text = value.if_string())
@@ -97,7 +90,7 @@ Result<std::vector<std::string>> template_paths(std::string_view text) {
 }
 
 bool is_secret(std::string_view path, const Tool* tool) {
-    const std::string name = lowered(path);
+    const std::string name = ascii::lowered(path);
     const bool looks_secret =
         std::any_of(secret_names.begin(), secret_names.end(),
                     [&](std::string_view word) { return name.find(word) != std::string::npos; });

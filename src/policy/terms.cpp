@@ -57,7 +57,7 @@ void lowest(std::optional<T>& out, const std::optional<T>& other) {
     if (other && (!out || *other < *out)) out = other;
 }
 
-void merge(Patience& out, const Patience& other) {
+void merge_terms(Patience& out, const Patience& other) {
     lowest(out.timeout_ms, other.timeout_ms);
     if (other.on_timeout &&
         (!out.on_timeout || strictness(*other.on_timeout) > strictness(*out.on_timeout))) {
@@ -72,7 +72,7 @@ void merge(Patience& out, const Patience& other) {
     lowest(out.retries_max, other.retries_max);
 }
 
-void merge(Demands& out, const Demands& other) {
+void merge_terms(Demands& out, const Demands& other) {
     const auto either = [](std::optional<bool>& mine, const std::optional<bool>& theirs) {
         if (theirs) mine = mine.value_or(false) || *theirs;
     };
@@ -84,7 +84,7 @@ void merge(Demands& out, const Demands& other) {
     lowest(out.reject_threshold, other.reject_threshold);
 }
 
-void merge(std::vector<ApproverLine>& out, const std::vector<ApproverLine>& others) {
+void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>& others) {
     for (const ApproverLine& line : others) {
         const auto found = std::find_if(out.begin(), out.end(), [&](const ApproverLine& mine) {
             return mine.group == line.group;
@@ -104,7 +104,7 @@ class Merger {
         const Defaults& defaults = policy.file.defaults;
         if (lines.empty()) lines = defaults.approvers;
         patience = patience_of(patience, defaults.patience);
-        merge(demands, defaults.demands);
+        merge_terms(demands, defaults.demands);
     }
 
     std::vector<ApproverLine> lines;
@@ -118,17 +118,17 @@ class Merger {
                                ? nullptr
                                : &policy_.file.gates[static_cast<std::size_t>(finding.gate)];
         if (gate) {
-            merge(lines, gate->approvers);
-            merge(demands, gate->demands);
+            merge_terms(lines, gate->approvers);
+            merge_terms(demands, gate->demands);
         }
         if (finding.cause != Cause::rule) {
-            if (gate && !is_refined(finding.gate)) merge(patience, gate->patience);
+            if (gate && !is_refined(finding.gate)) merge_terms(patience, gate->patience);
             return;
         }
         const Rule& rule = policy_.file.rules[static_cast<std::size_t>(finding.index)];
-        merge(lines, rule.approvers);
-        merge(demands, rule.demands);
-        merge(patience, patience_of(rule.patience, gate ? gate->patience : no_patience));
+        merge_terms(lines, rule.approvers);
+        merge_terms(demands, rule.demands);
+        merge_terms(patience, patience_of(rule.patience, gate ? gate->patience : no_patience));
     }
 
     /// A rule that holds by this gate speaks for it, also where it gives more time.

@@ -20,11 +20,10 @@
 namespace holdpoint::server {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 using SteadyTime = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int expire_at_once = 200;
 constexpr milliseconds sleep_max{5000};
 
 /// The same id for the same name in every process.
@@ -214,7 +213,7 @@ void Embedded::let_time_pass() {
     if (is_letting_time_pass_) return;
     is_letting_time_pass_ = true;
     auto work = [this, policy = policy_->current()](store::Transaction& tx) {
-        return service::expire_due(tx, *policy, clock_->now(), expire_at_once);
+        return service::expire_due(tx, *policy, clock_->now(), service::expire_at_once);
     };
     store_->run(std::move(work), [this](Result<service::Expired> expired) {
         is_letting_time_pass_ = false;

@@ -19,7 +19,7 @@
 namespace holdpoint::server {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 using SteadyTime = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 

@@ -34,7 +34,6 @@ constexpr std::int64_t sleep_ms_max =
     5000;  // the boot clock counts through suspend, a timer does not
 constexpr std::chrono::minutes clean_every{10};
 constexpr milliseconds stop_deadline{5000};
-constexpr int expire_at_once = 200;
 constexpr std::int64_t idempotency_ms = 7LL * 86'400'000;
 /// Longer than any window a policy can name, and than sessions and tasks are counted.
 constexpr std::int64_t sums_ms = 401LL * 86'400'000;
@@ -456,7 +455,7 @@ void Running::let_time_pass() {
     is_letting_time_pass_ = true;
     due_at_ = std::nullopt;
     auto work = [policy = policy_->current(), now = clock_->now()](store::Transaction& tx) {
-        return service::expire_due(tx, *policy, now, expire_at_once);
+        return service::expire_due(tx, *policy, now, service::expire_at_once);
     };
     store_->run(std::move(work), [this](Result<service::Expired> expired) {
         is_letting_time_pass_ = false;

@@ -8,7 +8,7 @@
 namespace holdpoint::service {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 
 Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy,
                             const core::Request& aborted, const core::Actor& person,

@@ -11,7 +11,7 @@
 namespace holdpoint::service {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 
 Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& policy,
                                                      const core::Request& request,

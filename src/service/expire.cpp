@@ -6,7 +6,7 @@
 
 namespace holdpoint::service {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 
 Result<RequestPtr> load_now(store::Transaction& tx, const policy::Policy& policy,
                             const RequestId& id, Timestamp now) {

@@ -19,6 +19,9 @@ struct Expired {
     std::optional<Timestamp> next;  ///< when the next one is due; nothing while none waits
 };
 
+/// A transaction's worth: others wait for the store meanwhile.
+inline constexpr int expire_at_once = 200;
+
 /// Lets time pass for what is due, at most `limit` requests; `next` is in the past when more are.
 Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy, Timestamp now,
                            int limit);

@@ -9,7 +9,7 @@
 namespace holdpoint::service {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 
 /// Load, let the pure function judge, write; the same road for all three.
 template <class Change>

@@ -7,7 +7,7 @@
 namespace holdpoint::service {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 
 bool is_of_the_store(const Error& error) {
     return error.code == ErrorCode::internal || error.code == ErrorCode::unavailable;

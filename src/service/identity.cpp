@@ -185,7 +185,7 @@ Result<Authenticated> authenticate_session(Transaction& tx, const std::string& t
     if (!principal) return principal.error();
     if (!*principal || (*principal)->is_disabled) return bad_credential();
     return Authenticated{std::move(**principal), (*session)->expires_at, (*session)->csrf,
-                         (*session)->last_seen_at};
+                         (*session)->last_seen_at, (*session)->created_at};
 }
 
 Result<bool> is_signed_in(Transaction& tx, const SessionId& id, const PrincipalId& person,

@@ -54,6 +54,7 @@ struct Authenticated {
     std::optional<Timestamp> expires_at;
     std::string csrf;                            ///< of a session
     std::optional<Timestamp> last_seen_at = {};  ///< of a session
+    std::optional<Timestamp> signed_in_at = {};  ///< of a session
 };
 
 /// unauthenticated for a key that is unknown, revoked, expired or whose principal is disabled; the

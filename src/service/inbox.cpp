@@ -9,7 +9,7 @@
 namespace holdpoint::service {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 using Snooze = store::Transaction::Snooze;
 
 Error refused(std::string why) { return {ErrorCode::refused, std::move(why), "until"}; }

@@ -47,7 +47,7 @@ Result<policy::Spent> load_spent(store::Transaction& tx, const char* name,
     for (const Budget& budget : budgets) {
         const Result<policy::SlidingSum> sum = tx.sum(std::string(name) + budget.span, budget.key);
         if (!sum) return sum.error();
-        spent.*budget.part = policy::read(*sum, budget.window_ms, now);
+        spent.*budget.part = policy::total(*sum, budget.window_ms, now);
     }
     // Who names no session or task has not spent nothing in it: the wider span counts instead.
     const auto is_named = [&](double policy::Spent::* part) {
@@ -155,7 +155,7 @@ Result<policy::StateView> load_state(store::Transaction& tx, const policy::Polic
     for (const policy::CounterNeed& need : needs.counters) {
         const Result<policy::SlidingSum> sum = tx.sum(need.name, need.key);
         if (!sum) return sum.error();
-        state.counters[need.counter] = policy::read(*sum, need.window_ms, now);
+        state.counters[need.counter] = policy::total(*sum, need.window_ms, now);
     }
     if (needs.wants_costs) {
         const std::vector<Budget> budgets = budgets_of(agent.id, proposal.session, proposal.task);

@@ -24,7 +24,7 @@
 namespace holdpoint::service::test {
 
 using namespace core::test;
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 
 class StoreTest : public testing::Test {
   protected:

@@ -8,7 +8,7 @@ namespace holdpoint::service {
 namespace {
 
 using namespace core::test;
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 
 store::Change change(const core::Request& request, core::EventKind kind) {
     store::Change change;

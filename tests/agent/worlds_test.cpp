@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-double refund(const std::string&, double amount) { return amount; }
+double world_refund(const std::string&, double amount) { return amount; }
 const Json one = Json::object({{"n", 1}});
 
 class Library : public testing::TestWithParam<std::string> {
@@ -76,7 +76,7 @@ TEST_P(Library, A1_D2_what_a_person_rejects_does_not_run_and_the_reason_comes_ba
 TEST_P(Library, D3_modified_arguments_run_as_modified_or_not_at_all) {
     Holdpoint holdpoint = with({modify(Json::object({{"order", "A-1"}, {"amount", 25}})),
                                 modify(Json::object({{"order", "A-1"}, {"amount", "much"}}))});
-    auto gated = holdpoint.gate("refund", {"order", "amount"}, refund);
+    auto gated = holdpoint.gate("refund", {"order", "amount"}, world_refund);
     const Got<double> paid = gated("A-1", 40);
     ASSERT_TRUE(paid) << paid.error().message;
     EXPECT_EQ(*paid, 25);
@@ -183,7 +183,7 @@ TEST_P(Library, A1_a_stop_token_ends_every_form_and_withdraws_the_request) {
         },
         [&](const Wait& wait) { return why(holdpoint.propose_batch({{.tool = "b"}}, wait)[0]); },
         [&](const Wait& wait) {
-            return why(holdpoint.gate("refund", {"order", "amount"}, refund)("A", 1, wait));
+            return why(holdpoint.gate("refund", {"order", "amount"}, world_refund)("A", 1, wait));
         }};
     for (std::size_t i = 0; i < forms.size(); ++i) {
         std::stop_source stop;
@@ -215,7 +215,7 @@ Task<std::string> tell(Holdpoint holdpoint) {
     Task<Got<Release>> requesting = holdpoint.request_async({.tool = "a"});
     const Got<Release> released = co_await requesting;
     told += released ? "released" : released.error().message;
-    auto gated = holdpoint.gate("refund", {"order", "amount"}, refund);
+    auto gated = holdpoint.gate("refund", {"order", "amount"}, world_refund);
     Task<Got<double>> paying = gated.async("A-1", 40);
     const Got<double> paid = co_await paying;
     told += paid ? " paid" + std::to_string(static_cast<int>(*paid)) : paid.error().message;
@@ -262,7 +262,7 @@ TEST_P(Library, A1_a_coroutine_can_be_stopped_while_it_waits) {
         wait_until_asked();
         stop.request_stop();
     });
-    auto gated = holdpoint.gate("refund", {"order", "amount"}, refund);
+    auto gated = holdpoint.gate("refund", {"order", "amount"}, world_refund);
     EXPECT_EQ(why(sync_wait(gated.async("A-1", 1, {.stop = stop.get_token()}))), Why::stopped);
 }
 

@@ -1,9 +1,10 @@
 """What the inbox needs besides deciding: sessions, undo, who else looks, what can wait, what came before."""
 import json
+import subprocess
 import time
 import unittest
 
-from harness import EventReader, Server, ServerTest, eventually
+from harness import binary, EventReader, Server, ServerTest, eventually
 
 
 def in_seconds(seconds):
@@ -30,6 +31,16 @@ class SessionTest(ServerTest):
         self.assertStatus(first.post(f"/v1/sessions/{sessions[0]['id']}/revoke"), 404)
         self.assertStatus(first.post(f"/v1/sessions/{sessions[1]['id']}/revoke"), 200)
         self.assertStatus(first.get("/v1/me"), 401)
+
+    def test_X1_a_session_lasts_as_long_as_the_operator_says(self):
+        with Server("--session-time", "2h") as server:
+            name = server.person_with_session("ann").get("/v1/me")["name"]
+            again = server.client(wanders=True).post("/v1/session", {"name": name, "password": "correct horse battery"})
+            self.assertIn("Max-Age=7200", again.headers["Set-Cookie"])
+        for wrong in ("4m", "31d", "soon"):
+            refused = subprocess.run([binary(), "serve", "--data", "nowhere", "--session-time", wrong], capture_output=True, text=True, timeout=30)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("--session-time", refused.stderr)
 
     def test_others_sessions_are_an_admins_business(self):
         person = self.server.person_with_session(self.fresh("own"))

@@ -25,7 +25,7 @@ INSERT INTO images VALUES ('banner.png', ''), ('logo.png', 'home');
 INSERT INTO orders VALUES ('1234', 'Ms Winter', 50000, 0), ('1235', 'Mr Summer', 1200, 0), ('1236', 'Ms Autumn', 800, 0);
 )sql";
 
-Error failed(sqlite3* database) {
+Error site_failed(sqlite3* database) {
     return {ErrorCode::unavailable, fmt::format("the site: {}", sqlite3_errmsg(database))};
 }
 
@@ -131,7 +131,7 @@ Result<void> Site::execute(const std::string& sql) {
     const std::lock_guard lock(mutex_);
     const std::string whole = fmt::format("BEGIN; {}; COMMIT;", sql);
     if (sqlite3_exec(database_, whole.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
-    const Error error = failed(database_);
+    const Error error = site_failed(database_);
     sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
     return error;
 }
@@ -140,7 +140,7 @@ Result<Json> Site::query(const std::string& sql, const std::vector<Json>& values
     const std::lock_guard lock(mutex_);
     sqlite3_stmt* raw = nullptr;
     if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
-        return failed(database_);
+        return site_failed(database_);
     const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
     for (std::size_t i = 0; i < values.size(); ++i)
         bind(statement.get(), static_cast<int>(i) + 1, values[i]);
@@ -152,7 +152,7 @@ Result<Json> Site::query(const std::string& sql, const std::vector<Json>& values
             row = row.with(sqlite3_column_name(statement.get(), i), column(statement.get(), i));
         rows.push_back(std::move(row));
     }
-    if (code != SQLITE_DONE) return failed(database_);
+    if (code != SQLITE_DONE) return site_failed(database_);
     if (sqlite3_column_count(statement.get()) > 0) return Json::array(rows);
     const int changed = sqlite3_changes(database_);
     if (changed == 0) return Error{ErrorCode::not_found, "nothing on the site fits"};

@@ -8,6 +8,7 @@
 
 #include "agent/feedback/options.h"
 #include "agent/feedback/text_form.h"
+#include "base/ascii.h"
 #include "base/json.h"
 
 namespace holdpoint::agent::feedback {
@@ -20,10 +21,6 @@ constexpr int unwrapping_max = 4;
 constexpr std::size_t clustered_max = 4;  // letters behind one dash
 constexpr std::size_t words_max = 1000;   // of a program unknown to us; beyond, order counts
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::ranges::find(words, word) != words.end();
-}
-
 bool is_reserved(std::string_view word) {
     return is_one_of(word, {"if", "then", "elif", "else", "while", "until", "do", "!"});
 }
@@ -35,7 +32,7 @@ bool is_transparent(std::string_view word) {
 
 bool is_shell(std::string_view word) { return is_one_of(word, {"bash", "sh", "dash", "zsh"}); }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 
 bool is_option(std::string_view word) {
     return word.size() > 1 && word[0] == '-' && !is_digit(word[1]);
@@ -71,10 +68,6 @@ std::string_view synonym(std::string_view name, std::string_view synonyms) {
         synonyms.remove_prefix(std::min(end + 1, synonyms.size()));
     }
     return name;
-}
-
-bool lists(std::string_view words, std::string_view word) {
-    return (" " + std::string(words) + " ").contains(" " + std::string(word) + " ");
 }
 
 void append_all(std::string& out, const auto& words) {

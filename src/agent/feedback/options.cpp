@@ -143,15 +143,6 @@ constexpr std::string_view fixed_programs =
 constexpr std::string_view text_programs = "echo printf expr sed awk gawk mawk jq tr rsync test [";
 constexpr std::string_view subcommand_programs = "git npm pip apt docker kubectl";
 
-bool lists(std::string_view words, std::string_view word) {
-    while (!words.empty()) {
-        const std::size_t end = std::min(words.find(' '), words.size());
-        if (words.substr(0, end) == word) return true;
-        words.remove_prefix(std::min(end + 1, words.size()));
-    }
-    return false;
-}
-
 constexpr OptionForm fixed_form{"", "", fixed_order, words};
 
 std::string_view main_name(std::string_view program) {
@@ -174,6 +165,15 @@ std::string_view main_subcommand(std::string_view program, std::string_view subc
 }
 
 }  // namespace
+
+bool lists(std::string_view words, std::string_view word) {
+    while (!words.empty()) {
+        const std::size_t end = std::min(words.find(' '), words.size());
+        if (words.substr(0, end) == word) return true;
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+    return false;
+}
 
 const OptionForm* find_options(std::string_view program, std::string_view subcommand) {
     const std::string_view name = main_name(program);

@@ -33,6 +33,9 @@ struct OptionForm {
     std::string_view unordered = {};
 };
 
+/// Whether `word` is one of `words`, which have blanks between them.
+bool lists(std::string_view words, std::string_view word);
+
 /// The facts, or nullptr where there are none. A subcommand without an entry of its own finds that
 /// of its program only where this holds for all of them.
 const OptionForm* find_options(std::string_view program, std::string_view subcommand);

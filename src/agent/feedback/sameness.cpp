@@ -5,15 +5,12 @@
 #include <optional>
 
 #include "agent/feedback/text_form.h"
+#include "base/ascii.h"
 
 namespace holdpoint::agent::feedback {
 namespace {
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::ranges::find(words, word) != words.end();
-}
-
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+using ascii::is_upper;
 
 /// `filePath`, `file-path` and `FilePath` as `file_path`.
 std::string snake(std::string_view name) {
@@ -22,7 +19,7 @@ std::string snake(std::string_view name) {
         const char c = name[i];
         const bool begins = is_upper(c) && i > 0 && !is_upper(name[i - 1]) && name[i - 1] != '_';
         if (begins) result += '_';
-        result += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c == '-' ? '_' : c;
+        result += c == '-' ? '_' : ascii::lower(c);
     }
     return result;
 }

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace holdpoint::agent::feedback {
 namespace {
 
 constexpr int nesting_max = 8;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name(char c) { return is_name_start(c) || is_digit(c); }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "policy/match/url.h"
 
@@ -54,13 +55,13 @@ void append(std::string& out, char32_t value) {
     out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
 }
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f'; }
+bool is_white(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f'; }
 
 std::string collapsed(std::string_view text) {
     std::string result;
     bool is_between = false;
     for (const char c : text) {
-        if (is_blank(c)) {
+        if (is_white(c)) {
             is_between = !result.empty();
             continue;
         }
@@ -78,7 +79,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     }
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+using ascii::is_letter;
 bool is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +11,10 @@
 /// One spelling for texts that mean the same, by what they are. Pure functions, any thread. Text
 /// that is not UTF-8 stays as it is.
 namespace holdpoint::agent::feedback {
+
+inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+}
 
 /// Unicode form C, without characters that do not show; odd blanks and full-width letters as the
 /// plain ones, line ends as newlines.

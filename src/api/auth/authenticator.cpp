@@ -57,6 +57,7 @@ Caller to_caller(service::Authenticated&& found, std::string hash, bool is_cooki
     caller.is_cookie = is_cookie;
     caller.csrf = std::move(found.csrf);
     caller.expires_at = found.expires_at;
+    caller.signed_in_at = found.signed_in_at;
     return caller;
 }
 

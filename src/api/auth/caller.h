@@ -28,6 +28,7 @@ struct Caller {
     bool is_cookie = false;
     std::string csrf;
     std::optional<Timestamp> expires_at;
+    std::optional<Timestamp> signed_in_at;  ///< of a browser's session
 };
 
 /// Whether a principal of this role may pass. One table for every door.

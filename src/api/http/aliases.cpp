@@ -13,7 +13,7 @@
 namespace holdpoint::api {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 using wire::ObjectWriter;
 
 constexpr int alias_page = 100;

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace holdpoint::http {
 
-namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-}  // namespace
-
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                              [](char x, char y) { return lower(x) == lower(y); });
+    return a.size() == b.size() && std::ranges::equal(a, b, {}, ascii::lower, ascii::lower);
 }
 
 std::string_view Request::name_of(const Field& field) const {

@@ -18,7 +18,6 @@ using store::Principal;
 using store::Role;
 using wire::ObjectWriter;
 
-constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
 constexpr json::TextRule password_rule{.min = 10, .max = 1000};
 constexpr std::size_t user_agent_max = 300;
 constexpr std::int64_t key_lifetime_s_max = 10LL * 366 * 86'400;

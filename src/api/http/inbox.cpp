@@ -10,7 +10,7 @@
 namespace holdpoint::api {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 constexpr int similar_looks_max = 2000;
 constexpr int similar_max = 20;
 

@@ -8,19 +8,13 @@
 namespace holdpoint::api {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 using Requests = std::vector<RequestPtr>;
 
 Error credential_ended() {
     return {ErrorCode::unavailable, "a credential of yours has ended; ask again", "", 1};
 }
 Error stopping() { return {ErrorCode::unavailable, "the server is stopping; ask again", "", 1}; }
-
-bool are_settled(const Requests& requests) {
-    return std::all_of(requests.begin(), requests.end(), [](const RequestPtr& request) {
-        return request->state == core::State::settled;
-    });
-}
 
 }  // namespace
 

@@ -15,11 +15,10 @@
 namespace holdpoint::api {
 namespace {
 
+using core::RequestPtr;
 using store::Passkey;
 using wire::ObjectWriter;
-using RequestPtr = std::shared_ptr<const core::Request>;
 
-constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
 constexpr std::int64_t lately_ms = 15 * 60'000;
 constexpr std::string_view adding = "a passkey is added";
 
@@ -130,8 +129,8 @@ core::JsonText proof_of(const store::Passkey& passkey, const webauthn::Assertion
 bool Api::has_signed_in_lately(const CallPtr& call, std::string_view what) {
     const auth::Caller& caller = call->caller;
     // Whoever finds an open browser, or a key, must not make themselves a way to come back.
-    const bool is_lately = caller.is_cookie && caller.expires_at &&
-                           call->now - (*caller.expires_at + -options_.session_ms) < lately_ms;
+    const bool is_lately =
+        caller.is_cookie && caller.signed_in_at && call->now - *caller.signed_in_at < lately_ms;
     if (!is_lately)
         respond_error(call, {ErrorCode::permission_denied,
                              fmt::format("sign in again first: {} within 15 minutes of it", what)});

@@ -18,8 +18,6 @@ namespace {
 namespace push = webpush;
 using store::PushSubscription;
 
-constexpr json::TextRule name_rule{.min = 1, .max = 100, .is_one_line = true};
-
 std::string host_of(const PushSubscription& subscription) {
     const Result<push::Endpoint> endpoint = push::read_endpoint(subscription.endpoint, true);
     return endpoint ? endpoint->host : "";

@@ -41,7 +41,7 @@ int refusal(std::string_view bytes, const ReaderLimits& limits = {}) {
     return whole.status == Status::failed ? whole.error.status : 0;
 }
 
-std::string get(std::string_view target) {
+std::string get_of(std::string_view target) {
     return "GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n";
 }
 
@@ -71,10 +71,10 @@ TEST(RequestReader, ReadsHeadAndBody) {
 }
 
 TEST(RequestReader, TakesNoByteOfTheNextRequest) {
-    const std::string first = get("/a");
-    EXPECT_EQ(read(first + get("/b")).taken, first.size());
+    const std::string first = get_of("/a");
+    EXPECT_EQ(read(first + get_of("/b")).taken, first.size());
     const std::string chunks = chunked("3\r\nabc\r\n0\r\n\r\n");
-    EXPECT_EQ(read(chunks + get("/b")).taken, chunks.size());
+    EXPECT_EQ(read(chunks + get_of("/b")).taken, chunks.size());
 }
 
 TEST(RequestReader, GivesTheSameHoweverTheBytesAreSplit) {
@@ -98,7 +98,7 @@ TEST(RequestReader, ReadsOnAfterReset) {
     RequestReader reader{ReaderLimits{}};
     reader.put(chunked("1\r\nx\r\n0\r\n\r\n"));
     reader.reset();
-    reader.put(get("/second"));
+    reader.put(get_of("/second"));
     ASSERT_EQ(reader.status(), Status::complete);
     const Request request = reader.take();
     EXPECT_EQ(request.path, "/second");
@@ -113,9 +113,9 @@ TEST(RequestReader, IgnoresTrailers) {
 }
 
 TEST(RequestReader, ForgivesOneEmptyLineBeforeARequest) {
-    EXPECT_EQ(read("\r\n" + get("/")).status, Status::complete);
-    EXPECT_EQ(read("\r\n" + get("/"), 1).status, Status::complete);
-    EXPECT_EQ(refusal("\r\n\r\n" + get("/")), 400);
+    EXPECT_EQ(read("\r\n" + get_of("/")).status, Status::complete);
+    EXPECT_EQ(read("\r\n" + get_of("/"), 1).status, Status::complete);
+    EXPECT_EQ(refusal("\r\n\r\n" + get_of("/")), 400);
 }
 
 TEST(RequestReader, RefusesWhatSmugglersUse) {
@@ -184,11 +184,11 @@ TEST(RequestReader, RefusesPathsThatCouldBeReadTwoWays) {
           "/a%00",     "/a%2fb",  "/a%2Fb",  "/a\\b",   "/a%5cb",      "/a%0a", "/a%7f",
           "/a%",       "/a%4",    "/a%zz",   "/a#b",    "/%c0%af",     "/%ff",  "/%ed%a0%80",
           "/\xc3\xa4", "/?a=%00", "/?a=%0d", "/?a=%g0", "/?%c0%af"}) {
-        EXPECT_EQ(refusal(get(target)), 400) << target;
+        EXPECT_EQ(refusal(get_of(target)), 400) << target;
     }
     EXPECT_EQ(refusal("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
-    EXPECT_EQ(read(get("/caf%C3%A9/...")).request.path, "/caf\xc3\xa9/...");
-    EXPECT_EQ(read(get("/%252e%252e")).request.path, "/%2e%2e");
+    EXPECT_EQ(read(get_of("/caf%C3%A9/...")).request.path, "/caf\xc3\xa9/...");
+    EXPECT_EQ(read(get_of("/%252e%252e")).request.path, "/%2e%2e");
 }
 
 TEST(RequestReader, KeepsWithinItsLimits) {
@@ -198,9 +198,9 @@ TEST(RequestReader, KeepsWithinItsLimits) {
     limits.headers_max = 3;
     limits.body_bytes_max = 10;
     const std::string long_text(1000, 'a');
-    EXPECT_EQ(refusal(get("/" + std::string(199, 'a')), limits), 0);
-    EXPECT_EQ(refusal(get("/" + std::string(200, 'a')), limits), 414);
-    EXPECT_EQ(refusal(get("/" + long_text), limits), 414);
+    EXPECT_EQ(refusal(get_of("/" + std::string(199, 'a')), limits), 0);
+    EXPECT_EQ(refusal(get_of("/" + std::string(200, 'a')), limits), 414);
+    EXPECT_EQ(refusal(get_of("/" + long_text), limits), 414);
     EXPECT_EQ(refusal("GET /" + long_text, limits), 414);
     EXPECT_EQ(refusal(with_header("X: " + long_text), limits), 431);
     EXPECT_EQ(refusal(with_header("A: 1\r\nB: 2"), limits), 0);
@@ -216,7 +216,7 @@ TEST(RequestReader, KeepsWithinItsLimits) {
 
 TEST(RequestReader, AcceptsAHeadOfExactlyTheLimit) {
     ReaderLimits limits;
-    const std::string text = get("/");
+    const std::string text = get_of("/");
     limits.head_bytes_max = text.size();
     EXPECT_EQ(read(text, 1, limits).status, Status::complete);
     EXPECT_EQ(read(text, std::string_view::npos, limits).status, Status::complete);
@@ -250,7 +250,7 @@ TEST(RequestReader, TellsOnceThatTheClientWaitsToContinue) {
 }
 
 TEST(RequestReader, KnowsWhichConnectionsStayOpen) {
-    EXPECT_TRUE(read(get("/")).is_keep_alive);
+    EXPECT_TRUE(read(get_of("/")).is_keep_alive);
     EXPECT_FALSE(read(with_header("Connection: close")).is_keep_alive);
     EXPECT_FALSE(read("GET / HTTP/1.0\r\n\r\n").is_keep_alive);
     EXPECT_TRUE(read("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").is_keep_alive);

@@ -18,14 +18,8 @@
 namespace holdpoint::api {
 namespace {
 
-using RequestPtr = std::shared_ptr<const core::Request>;
+using core::RequestPtr;
 using Requests = std::vector<RequestPtr>;
-
-bool are_settled(const Requests& requests) {
-    return std::all_of(requests.begin(), requests.end(), [](const RequestPtr& request) {
-        return request->state == core::State::settled;
-    });
-}
 
 std::vector<RequestId> ids_of(const Requests& requests) {
     std::vector<RequestId> ids;

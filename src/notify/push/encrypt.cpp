@@ -11,7 +11,7 @@
 namespace holdpoint::notify::push {
 namespace {
 
-constexpr std::size_t record_size = 4096, tag_size = 16, salt_size = 16, secret_size = 16;
+constexpr std::size_t record_size = 4096, tag_size = 16, secret_size = 16;
 constexpr std::size_t pad_to = 256;
 
 std::string hmac(std::string_view key, std::initializer_list<std::string_view> parts) {

@@ -17,11 +17,12 @@ struct Receiver {
 };
 
 inline constexpr std::size_t plaintext_max = 3993;
+inline constexpr std::size_t salt_size = 16;
 
 /// A message that only this receiver can read (RFC 8291 over RFC 8188, one record). `sender` and
-/// `salt` (16 bytes) are for this message alone. Padded to a multiple of 256 bytes, so that the
-/// push service does not learn from the length which tool it is about; `is_padded` false is for
-/// tests.
+/// `salt` (`salt_size` bytes) are for this message alone. Padded to a multiple of 256 bytes, so
+/// that the push service does not learn from the length which tool it is about; `is_padded` false
+/// is for tests.
 Result<std::string> encrypt(std::string_view plaintext, const Receiver& receiver,
                             const KeyPair& sender, std::string_view salt, bool is_padded = true);
 

@@ -24,7 +24,6 @@ using webpush::seal;
 
 constexpr std::int64_t vapid_s = 12 * 3600;
 constexpr std::int64_t ttl_s_max = 86'400;
-constexpr std::size_t salt_size = 16;
 
 /// What people are told of. That one more vote is needed they see when they look.
 bool is_told(core::EventKind about) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int precision_default = 6;
 constexpr int precision_max = 100;
-constexpr int depth_max = 32;
+constexpr int written_depth_max = 32;
 
 class Formatter {
   public:
@@ -166,7 +166,7 @@ class Formatter {
 
     /// What `%s` gives; lists and maps in full, with the same for what they hold.
     void write_text(std::string& out, const Value& value, int depth) {
-        if (depth > depth_max) return fail("the value is nested too deep to be written");
+        if (depth > written_depth_max) return fail("the value is nested too deep to be written");
         if (!call_.charge(1)) return;
         switch (value.kind()) {
             case Kind::null:

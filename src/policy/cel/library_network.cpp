@@ -26,7 +26,7 @@ Value to_cidr(Call& call, const Value& text) {
 
 Value ip(Call& call, Arguments arguments) { return to_ip(call, arguments[0]); }
 Value cidr(Call& call, Arguments arguments) { return to_cidr(call, arguments[0]); }
-Value same(Call&, Arguments arguments) { return arguments[0]; }
+Value same_network_value(Call&, Arguments arguments) { return arguments[0]; }
 
 Value is_ip(Call&, Arguments arguments) {
     return Value::boolean(parse_ip(arguments[0].as_text()).address.has_value());
@@ -111,7 +111,7 @@ bool holds(const Address& network, const Address& inner) {
     return same_prefix(network, inner, network.prefix_bits);
 }
 
-Value contains(Call&, Arguments arguments) {
+Value contains_network(Call&, Arguments arguments) {
     return Value::boolean(holds(arguments[0].as_address(), arguments[1].as_address()));
 }
 
@@ -151,9 +151,9 @@ void add_network_functions(Library& library) {
     const Library::Cost parsing{4};
 
     library.function("ip", {string}, address, ip, parsing);
-    library.function("ip", {address}, address, same);
+    library.function("ip", {address}, address, same_network_value);
     library.function("cidr", {string}, network, cidr, parsing);
-    library.function("cidr", {network}, network, same);
+    library.function("cidr", {network}, network, same_network_value);
     library.function("isIP", {string}, boolean, is_ip, parsing);
     library.function("isCIDR", {string}, boolean, is_cidr, parsing);
     library.function("ip.isCanonical", {string}, boolean, is_canonical, parsing);
@@ -165,9 +165,9 @@ void add_network_functions(Library& library) {
     library.method("isGlobalUnicast", {address}, boolean, judged<is_global_unicast>);
     library.method("isLinkLocalMulticast", {address}, boolean, judged<is_link_local_multicast>);
     library.method("isLinkLocalUnicast", {address}, boolean, judged<is_link_local_unicast>);
-    library.method("containsIP", {network, address}, boolean, contains);
+    library.method("containsIP", {network, address}, boolean, contains_network);
     library.method("containsIP", {network, string}, boolean, contains_ip_text, parsing);
-    library.method("containsCIDR", {network, network}, boolean, contains);
+    library.method("containsCIDR", {network, network}, boolean, contains_network);
     library.method("containsCIDR", {network, string}, boolean, contains_cidr_text, parsing);
     library.method("ip", {network}, address, address_of);
     library.method("masked", {network}, network, mask);

@@ -32,7 +32,7 @@ Value char_at(Call& call, Arguments arguments) {
     return Value::string(text.substr(offset, static_cast<std::size_t>(point.bytes)));
 }
 
-Value position_of(std::string_view text, std::size_t offset) {
+Value place_of(std::string_view text, std::size_t offset) {
     if (offset == text.npos) return Value::integer(-1);
     return Value::integer(static_cast<std::int64_t>(count_code_points(text.substr(0, offset))));
 }
@@ -43,7 +43,7 @@ Value index_of(Call& call, Arguments arguments) {
     const std::int64_t from = arguments.size() > 2 ? arguments[2].as_integer() : 0;
     const std::size_t offset = byte_offset(text, from);
     if (offset == text.npos) return outside(call, from);
-    return position_of(text, text.find(arguments[1].as_text(), offset));
+    return place_of(text, text.find(arguments[1].as_text(), offset));
 }
 
 Value last_index_of(Call& call, Arguments arguments) {
@@ -54,7 +54,7 @@ Value last_index_of(Call& call, Arguments arguments) {
         last = byte_offset(text, arguments[2].as_integer());
         if (last == text.npos) return outside(call, arguments[2].as_integer());
     }
-    return position_of(text, text.rfind(arguments[1].as_text(), last));
+    return place_of(text, text.rfind(arguments[1].as_text(), last));
 }
 
 Value substring(Call& call, Arguments arguments) {

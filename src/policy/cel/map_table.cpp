@@ -41,7 +41,7 @@ const MapEntry* fill(std::span<const MapEntry> entries, std::uint32_t* buckets,
     return repeated;
 }
 
-MapTable* build(std::span<const MapEntry> entries, Arena& arena, const MapEntry*& repeated) {
+MapTable* build_table(std::span<const MapEntry> entries, Arena& arena, const MapEntry*& repeated) {
     auto* table = arena.make<MapTable>();
     table->entries = entries.data();
     table->size = static_cast<std::uint32_t>(entries.size());
@@ -94,7 +94,7 @@ bool equal_keys(const Value& a, const Value& b) {
 
 const MapTable* make_table(std::span<const MapEntry> entries, Arena& arena) {
     const MapEntry* repeated = nullptr;
-    return build(entries, arena, repeated);
+    return build_table(entries, arena, repeated);
 }
 
 Value find_in(const MapTable& table, const Value& key) {
@@ -122,7 +122,7 @@ Value make_map(std::span<const MapEntry> entries, Arena& arena) {
             arena.copy(fmt::format("a map key cannot be of type {}", name_of(entry.key.kind()))));
     }
     const MapEntry* repeated = nullptr;
-    const MapTable* table = build(entries, arena, repeated);
+    const MapTable* table = build_table(entries, arena, repeated);
     if (repeated) {
         return Value::error(Fault::repeated_key,
                             arena.copy(fmt::format("repeated key {}", to_text(repeated->key))));

@@ -6,13 +6,15 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/ascii.h"
+
 namespace holdpoint::cel {
 namespace {
 
 using Seconds = std::chrono::duration<std::int64_t>;
 using TimePoint = cctz::time_point<cctz::seconds>;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 
 /// Reads exactly `digits` digits from the front of `text`.
 std::optional<int> take_number(std::string_view& text, int digits) {

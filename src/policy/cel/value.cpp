@@ -126,11 +126,11 @@ bool equal_within(const Value& a, const Value& b, Arena& arena, std::int64_t& st
 }
 
 /// Deeper than any parser of ours lets data be; what is deeper is no longer compared.
-constexpr int depth_max = 200;
+constexpr int compared_depth_max = 200;
 
 bool equal_lists(const Value& a, const Value& b, Arena& arena, std::int64_t& steps, int depth) {
     const std::size_t size = a.size();
-    if (size != b.size() || depth > depth_max) return false;
+    if (size != b.size() || depth > compared_depth_max) return false;
     for (std::size_t i = 0; i < size; ++i) {
         const Value left = a.element(i, arena);
         if (!equal_within(left, b.element(i, arena), arena, steps, depth)) return false;
@@ -140,7 +140,7 @@ bool equal_lists(const Value& a, const Value& b, Arena& arena, std::int64_t& ste
 
 bool equal_maps(const Value& a, const Value& b, Arena& arena, std::int64_t& steps, int depth) {
     const std::size_t size = a.size();
-    if (size != b.size() || depth > depth_max) return false;
+    if (size != b.size() || depth > compared_depth_max) return false;
     for (std::size_t i = 0; i < size; ++i) {
         const MapEntry entry = a.entry(i, arena);
         const Value other = b.find(entry.key, arena);

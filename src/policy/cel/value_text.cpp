@@ -13,7 +13,7 @@
 namespace holdpoint::cel {
 namespace {
 
-constexpr int depth_max = 100;
+constexpr int text_depth_max = 100;
 
 void append(std::string& out, const Value& value, Arena& arena, std::size_t bytes_max, int depth);
 
@@ -69,7 +69,7 @@ std::string real_literal(double number) {
 }
 
 void append(std::string& out, const Value& value, Arena& arena, std::size_t bytes_max, int depth) {
-    if (depth > depth_max) {
+    if (depth > text_depth_max) {
         out += "…";
         return;
     }
@@ -139,7 +139,7 @@ void append(std::string& out, const Value& value, Arena& arena, std::size_t byte
 }
 
 boost::json::value json_of(const Value& value, Arena& arena, int depth) {
-    if (depth > depth_max) return "…";
+    if (depth > text_depth_max) return "…";
     switch (value.kind()) {
         case Kind::absent:
         case Kind::null:

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "policy/match/characters.h"
 #include "policy/match/glob.h"
@@ -13,21 +14,16 @@
 namespace holdpoint::policy::match {
 namespace {
 
+using ascii::lower;
+using ascii::lowered;
+
 constexpr int program_size_max = 1000;
 constexpr std::int64_t memory_max = 1024 * 1024;
 constexpr std::size_t pattern_bytes_max = 4096;
 
-Error refused(std::string_view pattern, std::string_view why) {
+Error pattern_refused(std::string_view pattern, std::string_view why) {
     return {ErrorCode::invalid_argument,
             fmt::format("pattern `{}`: {}", visible(cut_utf8(pattern, 128)), why)};
-}
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lowered(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), lower);
-    return result;
 }
 
 /// Letters, digits, `_` and every byte beyond ASCII: `rm` does not stand in `farm` nor in `rmé`.
@@ -50,14 +46,14 @@ Result<void> check_size(std::string_view text) {
 }  // namespace
 
 Result<Matcher> Matcher::compile(MatcherSpec spec) {
-    if (spec.pattern.empty()) return refused(spec.pattern, "is empty");
+    if (spec.pattern.empty()) return pattern_refused(spec.pattern, "is empty");
     if (spec.pattern.size() > pattern_bytes_max)
-        return refused(spec.pattern, "is longer than 4096 bytes");
+        return pattern_refused(spec.pattern, "is longer than 4096 bytes");
     if (find_odd_character(spec.pattern)) {
-        return refused(spec.pattern, "holds a control or invisible character");
+        return pattern_refused(spec.pattern, "holds a control or invisible character");
     }
     if (spec.is_unanchored && spec.kind != MatcherKind::re) {
-        return refused(spec.pattern, "only `re` can be unanchored");
+        return pattern_refused(spec.pattern, "only `re` can be unanchored");
     }
     Matcher result;
     if (spec.kind == MatcherKind::re) {
@@ -66,9 +62,9 @@ Result<Matcher> Matcher::compile(MatcherSpec spec) {
         options.set_max_mem(memory_max);
         options.set_case_sensitive(!spec.ignores_case);
         auto expression = std::make_shared<re2::RE2>(spec.pattern, options);
-        if (!expression->ok()) return refused(spec.pattern, expression->error());
+        if (!expression->ok()) return pattern_refused(spec.pattern, expression->error());
         if (expression->ProgramSize() > program_size_max) {
-            return refused(spec.pattern, "is too large: more than 1000 instructions");
+            return pattern_refused(spec.pattern, "is too large: more than 1000 instructions");
         }
         result.expression_ = std::move(expression);
     }

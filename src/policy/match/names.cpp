@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "policy/match/characters.h"
 
@@ -105,7 +106,7 @@ char ascii_likeness(char c) {
         case '/':
             return '_';
         default:
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            return ascii::lower(c);
     }
 }
 

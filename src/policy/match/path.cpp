@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "policy/match/characters.h"
 #include "policy/match/glob.h"
@@ -11,14 +12,15 @@
 namespace holdpoint::policy::match {
 namespace {
 
+using ascii::is_letter;
+using ascii::lowered;
+
 constexpr std::size_t path_bytes_max = 4096;
 
-Error refused(std::string_view path, std::string_view why) {
+Error path_refused(std::string_view path, std::string_view why) {
     return {ErrorCode::invalid_argument,
             fmt::format("path `{}`: {}", visible(cut_utf8(path, 128)), why)};
 }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -138,21 +140,14 @@ std::string_view behind_proc(std::string_view text) {
     return {};
 }
 
-std::string lowered(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return result;
-}
-
 }  // namespace
 
 Result<NormalPath> normalise_path(std::string_view path, const PathContext& context) {
-    if (const std::string_view why = why_refused(path); !why.empty()) return refused(path, why);
+    if (const std::string_view why = why_refused(path); !why.empty())
+        return path_refused(path, why);
     NormalPath normal = normalised(path, context);
     if (normal.is_above && normal.text.starts_with('~'))
-        return refused(path, "leaves a home that nobody knows");
+        return path_refused(path, "leaves a home that nobody knows");
     return normal;
 }
 
@@ -163,13 +158,13 @@ Result<bool> path_under(std::string_view path, std::string_view folder,
     const Result<NormalPath> top = normalise_path(folder, context);
     if (!top) return top.error();
     if (normal->is_absolute != top->is_absolute) {
-        return refused(path,
-                       "relative and absolute cannot be compared; declare a working directory");
+        return path_refused(
+            path, "relative and absolute cannot be compared; declare a working directory");
     }
     if (normal->text.starts_with('~') != top->text.starts_with('~')) {
-        return refused(path, "home is not declared");
+        return path_refused(path, "home is not declared");
     }
-    if (top->is_above) return refused(folder, "leaves the folder it is relative to");
+    if (top->is_above) return path_refused(folder, "leaves the folder it is relative to");
     const bool is_under = !normal->is_above && is_below(normal->text, top->text);
     if (!normal->is_percent_encoded) return is_under;
 
@@ -177,20 +172,20 @@ Result<bool> path_under(std::string_view path, std::string_view folder,
     if (!other) return other.error();
     const bool is_other_under = !other->is_above && is_below(other->text, top->text);
     if (is_under != is_other_under || other->is_percent_encoded) {
-        return refused(path, "percent-encoding makes it two different files");
+        return path_refused(path, "percent-encoding makes it two different files");
     }
     return is_under;
 }
 
 Result<PathPattern> PathPattern::compile(std::string_view pattern, const PathContext& context) {
-    if (pattern.empty()) return refused(pattern, "a pattern is empty");
+    if (pattern.empty()) return path_refused(pattern, "a pattern is empty");
     if (find_odd_character(pattern))
-        return refused(pattern, "holds a control or invisible character");
+        return path_refused(pattern, "holds a control or invisible character");
     if (pattern[0] == '~' && pattern.size() > 1 && pattern[1] != '/') {
-        return refused(pattern, "another user's home");
+        return path_refused(pattern, "another user's home");
     }
     if (("/" + std::string(pattern) + "/").find("/../") != std::string::npos) {
-        return refused(pattern, "a pattern holds no `..`");
+        return path_refused(pattern, "a pattern holds no `..`");
     }
     PathPattern result;
     const bool is_anywhere = pattern.starts_with("**/") || pattern == "**";

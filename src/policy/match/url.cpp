@@ -10,28 +10,22 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "policy/match/characters.h"
 
 namespace holdpoint::policy::match {
 namespace {
 
+using ascii::is_digit;
+using ascii::is_letter;
+using ascii::lowered;
+
 constexpr std::size_t url_bytes_max = 8192;
 
-Error refused(std::string_view text, std::string_view why) {
+Error url_refused(std::string_view text, std::string_view why) {
     return {ErrorCode::invalid_argument,
             fmt::format("url `{}`: {}", visible(cut_utf8(text, 128)), why)};
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-std::string lowered(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return result;
 }
 
 /// The schemes whose URLs always have a host, with their ports.
@@ -224,9 +218,9 @@ void read_path(std::string_view path, Url& url) {
 }  // namespace
 
 Result<Url> parse_url(std::string_view text) {
-    if (text.size() > url_bytes_max) return refused(text, "is longer than 8192 bytes");
+    if (text.size() > url_bytes_max) return url_refused(text, "is longer than 8192 bytes");
     if (find_odd_character(text) || text.contains(' ')) {
-        return refused(text, "holds a blank, a control or an invisible character");
+        return url_refused(text, "holds a blank, a control or an invisible character");
     }
     const std::size_t colon = text.find(':');
     const std::string_view scheme = text.substr(0, colon);
@@ -235,7 +229,7 @@ Result<Url> parse_url(std::string_view text) {
         std::ranges::all_of(scheme, [](char c) {
             return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.';
         });
-    if (!is_scheme) return refused(text, "has no scheme");
+    if (!is_scheme) return url_refused(text, "has no scheme");
 
     Url url;
     url.scheme = lowered(scheme);
@@ -243,9 +237,10 @@ Result<Url> parse_url(std::string_view text) {
     const bool is_web = url.port != -1;
     std::string_view rest = text.substr(colon + 1);
     rest = rest.substr(0, rest.find_first_of("?#"));
-    if (rest.contains('\\')) return refused(text, "holds a backslash, which is a slash to some");
+    if (rest.contains('\\'))
+        return url_refused(text, "holds a backslash, which is a slash to some");
     if (!rest.starts_with("//")) {
-        if (is_web) return refused(text, "needs `//` and a host behind its scheme");
+        if (is_web) return url_refused(text, "needs `//` and a host behind its scheme");
         url.path = rest;
         return url;
     }
@@ -254,7 +249,7 @@ Result<Url> parse_url(std::string_view text) {
     const std::string_view authority = rest.substr(0, slash);
     if (!authority.empty() || is_web) {
         if (const auto why = read_authority(authority, url); !why.empty())
-            return refused(text, why);
+            return url_refused(text, why);
     }
     const std::string_view path = rest.substr(slash);
     url.is_path_ambiguous = has_ambiguous_escape(path);
@@ -265,7 +260,7 @@ Result<Url> parse_url(std::string_view text) {
 Result<std::string> url_host(std::string_view text) {
     Result<Url> url = parse_url(text);
     if (!url) return url.error();
-    if (url->host_kind == HostKind::none) return refused(text, "has no host");
+    if (url->host_kind == HostKind::none) return url_refused(text, "has no host");
     return std::move(url->host);
 }
 
@@ -279,14 +274,14 @@ Result<std::string> url_path(std::string_view text) {
     Result<Url> url = parse_url(text);
     if (!url) return url.error();
     if (url->is_path_ambiguous)
-        return refused(text, "the path holds escapes that servers read differently");
+        return url_refused(text, "the path holds escapes that servers read differently");
     return std::move(url->path);
 }
 
 Result<int> url_port(std::string_view text) {
     const Result<Url> url = parse_url(text);
     if (!url) return url.error();
-    if (url->port < 0) return refused(text, "has no port");
+    if (url->port < 0) return url_refused(text, "has no port");
     return url->port;
 }
 
@@ -302,9 +297,9 @@ Result<HostPattern> HostPattern::compile(std::string_view pattern) {
                                       ? fmt::format("[{}]", host)
                                       : std::string(host);
     const HostResult read = host_of(bracketed);
-    if (!read) return refused(pattern, read.error());
+    if (!read) return url_refused(pattern, read.error());
     if (result.is_wildcard_ && (read->kind != HostKind::name || !read->text.contains('.'))) {
-        return refused(pattern, "`*.` needs a name with at least two labels behind it");
+        return url_refused(pattern, "`*.` needs a name with at least two labels behind it");
     }
     result.kind_ = read->kind;
     result.host_ = result.is_wildcard_ ? "." + read->text : read->text;

@@ -5,7 +5,7 @@
 namespace holdpoint::policy::shell {
 namespace {
 
-constexpr std::array programs = std::to_array<Program>({
+constexpr std::array build_table = std::to_array<Program>({
     // Building and testing. What the tree says is run anyway; these take it from elsewhere.
     {"make",
      {},
@@ -215,6 +215,6 @@ constexpr std::array programs = std::to_array<Program>({
 
 }  // namespace
 
-std::span<const Program> build_programs() { return programs; }
+std::span<const Program> build_programs() { return build_table; }
 
 }  // namespace holdpoint::policy::shell

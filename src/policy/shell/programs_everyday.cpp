@@ -5,7 +5,7 @@
 namespace holdpoint::policy::shell {
 namespace {
 
-constexpr std::array programs = std::to_array<Program>({
+constexpr std::array everyday_table = std::to_array<Program>({
     // Builtins and coreutils that are safe but for an option.
     {"printf", {}, false, {}, {.shorts = "v"}},
     {"test", {}, false, {}, {.flags = "v R"}},
@@ -197,6 +197,6 @@ constexpr std::array programs = std::to_array<Program>({
 
 }  // namespace
 
-std::span<const Program> everyday_programs() { return programs; }
+std::span<const Program> everyday_programs() { return everyday_table; }
 
 }  // namespace holdpoint::policy::shell

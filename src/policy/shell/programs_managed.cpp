@@ -23,7 +23,7 @@ constexpr std::string_view git_never =
     "remote-http remote-https remote-ftp init-db scalar maintenance subtree lfs annex flow alias "
     "for-each-repo fsmonitor--daemon update-index update-ref clone init mv apply am";
 
-constexpr std::array programs = std::to_array<Program>({
+constexpr std::array managed_table = std::to_array<Program>({
     // Package managers and clouds: the subcommand decides, so a pattern must name it.
     {"npm",
      {},
@@ -299,7 +299,7 @@ constexpr std::array subcommands = std::to_array<Subcommand>({
 
 }  // namespace
 
-std::span<const Program> managed_programs() { return programs; }
+std::span<const Program> managed_programs() { return managed_table; }
 
 std::span<const Subcommand> all_subcommands() { return subcommands; }
 

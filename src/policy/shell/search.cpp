@@ -7,7 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "policy/shell/programs.h"
+#include "policy/shell/words.h"
 
 namespace holdpoint::policy::shell {
 namespace {
@@ -15,14 +17,7 @@ namespace {
 constexpr std::size_t wrapper_words_max = 64;  // that are looked at for the program wrapped
 constexpr std::size_t programs_max = 256;      // that one command may hold
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string_view base_name(std::string_view program) {
-    const std::size_t slash = program.rfind('/');
-    return slash == std::string_view::npos ? program : program.substr(slash + 1);
-}
-
-bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
+using ascii::lower;
 
 /// `NAME=value`, `NAME+=value`, `NAME[1]=value`.
 bool is_assignment(std::string_view word) {

@@ -1,23 +1,20 @@
 // Comparing what was found with patterns; finding is in search.cpp.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "policy/match/glob.h"
 #include "policy/shell/search.h"
+#include "policy/shell/words.h"
 
 namespace holdpoint::policy::shell {
 namespace {
 
 constexpr std::size_t pattern_words_max = 32;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+using ascii::lower;
 
 bool equal_in_any_case(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-std::string_view base_name(std::string_view program) {
-    const std::size_t slash = program.rfind('/');
-    return slash == std::string_view::npos ? program : program.substr(slash + 1);
 }
 
 bool is_version(std::string_view text) {
@@ -35,8 +32,6 @@ bool is_program(std::string_view word, bool has_glob, std::string_view name) {
     }
     return has_glob && match::glob_matches(word, name, match::GlobKind::text);
 }
-
-bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
 bool is_word(std::string_view word, bool has_glob, std::string_view wanted) {
     return word == wanted || (has_glob && match::glob_matches(word, wanted, match::GlobKind::text));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace holdpoint::policy::yaml {
@@ -19,7 +20,7 @@ std::string folded(std::string_view word) {
     std::string result;
     for (const char c : word) {
         if (c == '-' || c == '_' || c == ' ') continue;
-        result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        result += ascii::lower(c);
     }
     return result;
 }

@@ -8,29 +8,21 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace holdpoint::policy::yaml {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return result;
-}
+using ascii::is_digit;
 
 /// `word`, `Word` or `WORD`, the three spellings the core schema knows.
 bool is_spelling_of(std::string_view text, std::string_view word) {
-    if (text.size() != word.size() || lower(text) != word) return false;
+    if (text.size() != word.size() || ascii::lowered(text) != word) return false;
     const bool first_is_upper = text[0] >= 'A' && text[0] <= 'Z';
-    const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
     const auto rest = text.substr(1);
-    if (std::ranges::none_of(rest, is_upper)) return true;
-    return first_is_upper && std::ranges::all_of(rest, is_upper);
+    if (std::ranges::none_of(rest, ascii::is_upper)) return true;
+    return first_is_upper && std::ranges::all_of(rest, ascii::is_upper);
 }
 
 bool is_null(std::string_view text) {
@@ -42,7 +34,7 @@ bool is_old_boolean(std::string_view text) {
     constexpr std::array words =
         std::to_array<std::string_view>({"y", "n", "yes", "no", "on", "off"});
     if (text.size() > 3) return false;
-    return std::ranges::find(words, lower(text)) != words.end();
+    return std::ranges::find(words, ascii::lowered(text)) != words.end();
 }
 
 std::string_view without_sign(std::string_view text) {
@@ -117,7 +109,7 @@ bool is_number_with_underscores(std::string_view text) {
 }
 
 bool is_not_finite_word(std::string_view text) {
-    const std::string word = lower(without_sign(text));
+    const std::string word = ascii::lowered(without_sign(text));
     return word == ".inf" || word == ".nan";
 }
 
@@ -182,7 +174,7 @@ Result<void> resolve_plain(Node& node) {
         node.kind = Kind::null;
     } else if (is_spelling_of(text, "true") || is_spelling_of(text, "false")) {
         node.kind = Kind::boolean;
-        node.boolean = lower(text) == "true";
+        node.boolean = ascii::lowered(text) == "true";
     } else if (const int base = based_shape(text); base != 0) {
         return set_integer(node, base);
     } else if (const Shape shape = decimal_shape(text); shape != Shape::none) {

@@ -21,7 +21,7 @@ constexpr std::int64_t kind_okp = 1, kind_ec2 = 2, kind_rsa = 3;
 constexpr std::int64_t curve_p256 = 1, curve_ed25519 = 6;
 constexpr std::size_t modulus_bytes_min = 256, modulus_bytes_max = 512;
 
-Error bad(const char* why) {
+Error bad_key(const char* why) {
     return {ErrorCode::invalid_argument, std::string("the public key ") + why};
 }
 
@@ -105,7 +105,7 @@ void PublicKey::Free::operator()(evp_pkey_st* key) const { EVP_PKEY_free(key); }
 Result<PublicKey> PublicKey::read(std::string_view cose) {
     const Result<Value> map = cbor::read(cose);
     if (!map) return map.error();
-    if (!map->is(Kind::map)) return bad("is not a map");
+    if (!map->is(Kind::map)) return bad_key("is not a map");
     const Value* kind = map->find(member_kind);
     const Value* algorithm = map->find(member_algorithm);
     const std::size_t members = map->items.size() / 2;
@@ -114,19 +114,19 @@ Result<PublicKey> PublicKey::read(std::string_view cose) {
         const Value* y = map->find(member_y);
         if (members != 5 || !is_number(map->find(member_curve), curve_p256) || !is_bytes(x, 32) ||
             !is_bytes(y, 32))
-            return bad("is not one of P-256");
+            return bad_key("is not one of P-256");
         PublicKey key(Algorithm::es256, make_p256(x->text, y->text));
-        if (!key.key_ || !is_sound(key.key_.get())) return bad("is not a point of P-256");
+        if (!key.key_ || !is_sound(key.key_.get())) return bad_key("is not a point of P-256");
         return key;
     }
     if (is_number(kind, kind_okp) && is_number(algorithm, static_cast<int>(Algorithm::eddsa))) {
         const Value* x = map->find(member_x);
         if (members != 4 || !is_number(map->find(member_curve), curve_ed25519) || !is_bytes(x, 32))
-            return bad("is not one of Ed25519");
+            return bad_key("is not one of Ed25519");
         PublicKey key(Algorithm::eddsa,
                       EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_of(x->text),
                                                   x->text.size()));
-        if (!key.key_) return bad("is not one of Ed25519");
+        if (!key.key_) return bad_key("is not one of Ed25519");
         return key;
     }
     if (is_number(kind, kind_rsa) && is_number(algorithm, static_cast<int>(Algorithm::rs256))) {
@@ -136,12 +136,13 @@ Result<PublicKey> PublicKey::read(std::string_view cose) {
                           n->text.size() >= modulus_bytes_min &&
                           n->text.size() <= modulus_bytes_max &&
                           e->text == std::string("\1\0\1", 3);
-        if (!fits) return bad("is not one of RSA with 2,048 to 4,096 bits and the usual exponent");
+        if (!fits)
+            return bad_key("is not one of RSA with 2,048 to 4,096 bits and the usual exponent");
         PublicKey key(Algorithm::rs256, make_rsa(n->text, e->text));
-        if (!key.key_ || !is_sound(key.key_.get())) return bad("is not one of RSA");
+        if (!key.key_ || !is_sound(key.key_.get())) return bad_key("is not one of RSA");
         return key;
     }
-    return bad("is of no kind that we offered");
+    return bad_key("is of no kind that we offered");
 }
 
 bool PublicKey::has_signed(std::string_view bytes, std::string_view signature) const {

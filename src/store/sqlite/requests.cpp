@@ -11,13 +11,13 @@ namespace {
 constexpr std::size_t requesters_max = 10'000;
 constexpr std::string_view push_channel = "push";
 
-Error damaged() {
+Error damaged_request() {
     return {ErrorCode::internal, "a stored request cannot be read; run `holdpoint doctor`"};
 }
 
 /// A number outside its enumeration is damage; it must not become some other word.
 template <class Word>
-bool read_word(std::int64_t number, int count, Word& out) {
+bool read_code(std::int64_t number, int count, Word& out) {
     if (number < 0 || number >= count) return false;
     out = static_cast<Word>(number);
     return true;
@@ -74,7 +74,7 @@ Result<std::shared_ptr<const core::Request>> SqliteTransaction::load(const Reque
 Result<std::shared_ptr<const core::Request>> SqliteTransaction::load_row(std::int64_t number) {
     Using row(load_by_row_);
     row->bind(1, number);
-    if (!row->step()) return database_.fault() != 0 ? failed() : damaged();
+    if (!row->step()) return database_.fault() != 0 ? failed() : damaged_request();
     const Result<Seen> read = read_request(load_by_row_);
     if (!read) return read.error();
     return read->request;
@@ -89,7 +89,7 @@ Result<Seen> SqliteTransaction::read_request(Statement& row) {
     if (vote_count > 0) {
         if (const Result<void> read = read_votes(*request); !read) return read.error();
     }
-    if (static_cast<std::int64_t>(request->votes.size()) != vote_count) return damaged();
+    if (static_cast<std::int64_t>(request->votes.size()) != vote_count) return damaged_request();
     return Seen{std::move(request), last_event, vote_count};
 }
 
@@ -98,10 +98,11 @@ Result<void> SqliteTransaction::read_head(Statement& row, core::Request& request
     request.version = static_cast<int>(row.number(2));
     const std::int64_t outcome = row.number(5);
     bool is_whole = read_id(row.blob(1), request.id.ulid) &&
-                    read_word(row.number(3), kind_count, request.kind) &&
-                    read_word(row.number(4), 2, request.state) && outcome >= 0 &&
-                    outcome <= outcome_count && read_word(row.number(6), risk_count, request.risk);
-    if (!is_whole || (outcome == 0) != (request.state == core::State::pending)) return damaged();
+                    read_code(row.number(3), kind_count, request.kind) &&
+                    read_code(row.number(4), 2, request.state) && outcome >= 0 &&
+                    outcome <= outcome_count && read_code(row.number(6), risk_count, request.risk);
+    if (!is_whole || (outcome == 0) != (request.state == core::State::pending))
+        return damaged_request();
     if (outcome > 0) request.outcome = static_cast<core::Outcome>(outcome - 1);
 
     const Result<const Requester*> who = requester(row.number(7));
@@ -113,10 +114,11 @@ Result<void> SqliteTransaction::read_head(Statement& row, core::Request& request
     request.expires_at = {row.number(9)};
     request.next_at = {row.number(10)};
     if (!row.is_null(11)) request.settled_at = Timestamp{row.number(11)};
-    if (!row.is_null(14) && !read_word(row.number(14), 7, request.timeout_taken.emplace()))
-        return damaged();
+    if (!row.is_null(14) && !read_code(row.number(14), 7, request.timeout_taken.emplace()))
+        return damaged_request();
     request.is_released = row.number(15) != 0;
-    if (!row.is_null(16) && !read_id(row.blob(16), request.batch.emplace().ulid)) return damaged();
+    if (!row.is_null(16) && !read_id(row.blob(16), request.batch.emplace().ulid))
+        return damaged_request();
     request.session = row.text(17);
     request.thread = row.text(18);
     request.task = row.text(19);
@@ -139,7 +141,7 @@ Result<void> SqliteTransaction::read_head(Statement& row, core::Request& request
 }
 
 Result<void> SqliteTransaction::read_body(Statement& row, core::Request& request) {
-    if (row.is_null(27)) return damaged();
+    if (row.is_null(27)) return damaged_request();
     request.owner = row.text(27);
     request.digest = row.text(28);
     request.headline = row.text(29);
@@ -162,7 +164,8 @@ Result<void> SqliteTransaction::read_votes(core::Request& request) {
             return read.error();
         if (const Result<void> read = decode(row->text(2), vote.groups); !read) return read.error();
         Ulid person;
-        if (!read_id(row->blob(0), person) || person != vote.decision.by_id.ulid) return damaged();
+        if (!read_id(row->blob(0), person) || person != vote.decision.by_id.ulid)
+            return damaged_request();
         found.emplace_back(row->number(3), std::move(vote));
     }
     if (database_.fault() != 0) return failed();
@@ -450,9 +453,9 @@ Result<const SqliteTransaction::Requester*> SqliteTransaction::requester(std::in
     if (requesters_.size() >= requesters_max) requesters_.clear();
     Using find(requester_by_ref_);
     find->bind(1, ref);
-    if (!find->step()) return database_.fault() != 0 ? failed() : damaged();
+    if (!find->step()) return database_.fault() != 0 ? failed() : damaged_request();
     Requester found;
-    if (!read_id(find->blob(0), found.id.ulid)) return damaged();
+    if (!read_id(find->blob(0), found.id.ulid)) return damaged_request();
     found.name = find->text(1);
     return &(requesters_[ref] = std::move(found));
 }

@@ -1,4 +1,4 @@
-"""The full-screen inbox, driven through tmux as a person would."""
+"""The full-screen inbox and the live table of `watch`, driven through tmux as a person would."""
 
 import json
 import os
@@ -42,13 +42,13 @@ class Inbox(World):
     def tmux(self, *args):
         return subprocess.run(["tmux", "-L", self.socket, "-f", "/dev/null", *args], capture_output=True, text=True)
 
-    def open(self, columns=80, rows=24, role="approver", wait="● live", **env):
+    def open(self, columns=80, rows=24, role="approver", wait="● live", command="inbox", **env):
         variables = " ".join(f"{k}={shlex.quote(v)}" for k, v in self.environment(role, **env).items() if k != "TERM")
         # A name of its own each time: a tmux that is still going away must not be met.
         type(self).opened += 1
         self.socket = f"holdpoint-test-{os.getpid()}-{self.opened}"
         # The shell stays, so that the test sees what the terminal is like afterwards.
-        line = f"{variables} {shlex.quote(PROGRAM)} inbox; echo ended with $?; exec sh"
+        line = f"{variables} {shlex.quote(PROGRAM)} {command}; echo ended with $?; exec sh"
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "sh", "-c", line)
         if wait:
             self.see(wait)
@@ -86,6 +86,26 @@ class Inbox(World):
         until(lambda: request["outcome"], "the decision")
         self.assertEqual((request["outcome"], request["decision"]["by"]), ("approved", "ann"))
         self.see("Nothing needs you.")
+
+    def test_H10_watch_keeps_what_waits_in_sight_below_what_happens(self):
+        first, second = self.ask("Pay five", timeout_s=90), self.ask("Pay six", timeout_s=600)
+        self.open(columns=100, rows=20, command="watch", wait="2 wait")
+        waits = lambda: self.screen().split(" wait", 1)[-1]
+        self.assertLess(waits().index("Pay five"), waits().index("Pay six"), "what ends first stands first")
+        # Time passes although nothing happens; only one table is ever on the screen.
+        until(lambda: re.search(r"1:(2[0-7]|1\d).*Pay five", waits()), "the time that is left goes down")
+        for i in range(12):
+            self.ask(f"Pay more {i}")
+        self.see("14 wait")
+        self.see("and 6 more")
+        self.assertEqual(self.screen().count(" wait\n"), 1)
+        self.fake.decide(first["id"], decision="approve")
+        self.see("13 wait")
+        until(lambda: "Pay five" not in waits(), "what is settled is not in the table")
+        self.assertIn("approved", self.screen().split("13 wait")[0])
+        os.kill(self.program_pid(), signals.SIGINT)
+        self.see("ended with 0")
+        self.assertEqual(second["state"], "pending")
 
     def test_one_held_key_decides_one_request(self):
         requests = [self.ask(f"Pay {i}") for i in range(5)]

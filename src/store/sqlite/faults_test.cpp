@@ -1,0 +1,141 @@
+// What the SQLite store does when the disk fails.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/sqlite/test_sqlite.h"
+
+namespace holdpoint::store::sqlite {
+namespace {
+
+class SqliteFaults : public SqliteFile {
+  protected:
+    void SetUp() override {
+        SqliteFile::SetUp();
+        Options wanted = options();
+        wanted.vfs = faults::vfs_name;
+        ASSERT_TRUE(open(std::move(wanted)));
+        ASSERT_TRUE(create(0));
+    }
+};
+
+TEST_F(SqliteFaults, AFullDiskRefusesAndRecoversWhenThereIsSpace) {
+    faults::fail({.operation = faults::Operation::write,
+                  .nth = 1,
+                  .code = SQLITE_FULL,
+                  .is_for_ever = true});
+    for (int i = 1; i < 4; ++i) {
+        const Result<RequestPtr> refused = create(i);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+        EXPECT_THAT(refused.error().message, HasSubstr("disk is full"));
+        EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed"));
+    }
+    EXPECT_EQ(pending(), 1) << "reading still works";
+    faults::clear_failures();
+    const Result<RequestPtr> made = create(5);
+    ASSERT_TRUE(made);
+    EXPECT_EQ((*made)->row, 2);
+    EXPECT_EQ(pending(), 2);
+    EXPECT_EQ(deaths_, 0);
+}
+
+TEST_F(SqliteFaults, EveryNthWriteMayFindTheDiskFull) {
+    std::int64_t made = 1;
+    for (int nth = 1; nth <= 60; ++nth) {
+        faults::fail({.operation = faults::Operation::write, .nth = nth, .code = SQLITE_FULL});
+        if (create(nth)) ++made;
+        faults::clear_failures();
+        EXPECT_EQ(pending(), made) << nth;
+        EXPECT_EQ(run([](Transaction& tx) { return tx.list({{}, 0, 1000}); })->requests.size(),
+                  static_cast<std::size_t>(made));
+    }
+    EXPECT_GT(made, 1);
+    EXPECT_LT(made, 61);
+    EXPECT_EQ(deaths_, 0);
+}
+
+TEST_F(SqliteFaults, AFailedSyncEndsTheProcessAndNobodyHearsOfSuccess) {
+    faults::fail({.operation = faults::Operation::sync,
+                  .nth = 1,
+                  .code = SQLITE_IOERR_FSYNC,
+                  .suffix = "-wal"});
+    const Result<RequestPtr> lost = create(1);
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, ErrorCode::unavailable);
+    EXPECT_EQ(deaths_, 1);
+    EXPECT_THAT(death_, HasSubstr(path_));
+    // The fault is over, but a sync that failed is never tried again.
+    const std::int64_t syncs = faults::count(faults::Operation::sync);
+    EXPECT_FALSE(create(2));
+    EXPECT_FALSE(run([](Transaction& tx) { return tx.last_event(); }));
+    close();
+    EXPECT_EQ(faults::count(faults::Operation::sync), syncs);
+    EXPECT_EQ(deaths_, 1);
+    ASSERT_TRUE(open(options()));
+    EXPECT_GE(pending(), 1) << "what was confirmed is still there";
+}
+
+TEST_F(SqliteFaults, AFailedWriteEndsTheProcess) {
+    faults::fail({.operation = faults::Operation::write, .nth = 1, .code = SQLITE_IOERR_WRITE});
+    EXPECT_FALSE(create(1));
+    EXPECT_EQ(deaths_, 1);
+}
+
+TEST_F(SqliteFaults, AFailedCopyOfTheLogEndsTheProcessButTheAnswerStands) {
+    close();
+    Options wanted = options();
+    wanted.vfs = faults::vfs_name;
+    wanted.checkpoint_busy_pages = 1;
+    ASSERT_TRUE(open(std::move(wanted)));
+    faults::fail({.operation = faults::Operation::sync,
+                  .nth = 1,
+                  .code = SQLITE_IOERR_FSYNC,
+                  .suffix = ".db"});
+    EXPECT_TRUE(create(1)) << "it was durable in the log before the copy failed";
+    close();
+    EXPECT_EQ(deaths_, 1);
+    ASSERT_TRUE(open(options()));
+    EXPECT_EQ(pending(), 2);
+}
+
+TEST_F(SqliteFaults, TheDefaultIsToEndTheProcess) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    close();
+    EXPECT_EXIT(
+        {
+            Options wanted = options();
+            wanted.vfs = faults::vfs_name;
+            wanted.fatal = nullptr;
+            if (open(std::move(wanted))) {
+                faults::fail({.operation = faults::Operation::sync,
+                              .nth = 1,
+                              .code = SQLITE_IOERR_FSYNC,
+                              .suffix = "-wal"});
+                (void)create(1);
+            }
+            _exit(0);
+        },
+        testing::ExitedWithCode(70), "");
+}
+
+TEST_F(SqliteFaults, AFullDiskDuringACopyOfTheLogLosesNothing) {
+    close();
+    Options wanted = options();
+    wanted.vfs = faults::vfs_name;
+    wanted.checkpoint_busy_pages = 1;
+    ASSERT_TRUE(open(std::move(wanted)));
+    faults::fail({.operation = faults::Operation::write,
+                  .nth = 1,
+                  .code = SQLITE_FULL,
+                  .is_for_ever = true,
+                  .suffix = ".db"});
+    for (int i = 1; i < 10; ++i) EXPECT_TRUE(create(i));
+    faults::clear_failures();
+    EXPECT_TRUE(create(10));
+    EXPECT_EQ(deaths_, 0);
+    EXPECT_EQ(pending(), 11);
+}
+
+}  // namespace
+}  // namespace holdpoint::store::sqlite

@@ -1,0 +1,186 @@
+// How the SQLite store finds things: by index, whatever is asked.
+
+#include <random>
+
+#include "store/sqlite/migrations.h"
+#include "store/sqlite/test_sqlite.h"
+
+namespace holdpoint::store::sqlite {
+namespace {
+
+/// A database with a few hundred requests, without a store's thread around it.
+class SqlitePlans : public testing::Test {
+  protected:
+    void SetUp() override {
+        ASSERT_TRUE(database_.open(":memory:", ""));
+        ASSERT_TRUE(migrate(database_, "test"));
+        searching_.emplace(database_, SqliteTransaction::Setup{{}, 0});
+        ASSERT_TRUE(searching_->load_tally());
+        ASSERT_TRUE(searching_->begin());
+        searching_->begin_job();
+        for (int i = 0; i < 400; ++i) {
+            const Result<RequestPtr> made = searching_->apply(opened(i));
+            ASSERT_TRUE(made);
+            if (i % 3 == 0) continue;
+            ASSERT_TRUE(searching_->apply(settled(**made, static_cast<core::Outcome>(i % 11))));
+            some_ = *made;
+        }
+        ASSERT_TRUE(searching_->commit());
+    }
+
+    std::string plan_of(const std::string& sql) {
+        std::string plan;
+        Statement row = database_.prepare("EXPLAIN QUERY PLAN " + sql);
+        while (row.step()) plan += std::string(row.text(3)) + "\n";
+        return plan;
+    }
+    void expect_search(const std::string& sql) {
+        const std::string plan = plan_of(sql);
+        SCOPED_TRACE(sql + "\n" + plan);
+        EXPECT_THAT(plan, HasSubstr("SEARCH"));
+        EXPECT_THAT(plan, Not(HasSubstr("SCAN")));
+        EXPECT_THAT(plan, Not(HasSubstr("TEMP B-TREE")));
+    }
+    std::string plan_of_list(const ListFilter& filter) {
+        const Result<BuiltQuery> query = searching_->build_list({filter, 0, 10});
+        EXPECT_TRUE(query);
+        expect_search(query->sql);
+        return plan_of(query->sql);
+    }
+    ListFilter filter_of(unsigned which) const {
+        ListFilter filter;
+        if (which & 1) filter.state = core::State::settled;
+        if (which & 2) filter.outcome = core::Outcome::approved;
+        if (which & 4) filter.session = some_->session;
+        if (which & 8) filter.thread = "t1";
+        if (which & 16) filter.task = "k1";
+        if (which & 32) filter.user = "u1";
+        if (which & 64) filter.agent = some_->agent;
+        if (which & 128) filter.tool = some_->tool;
+        if (which & 256) filter.risk = core::RiskLevel::high;
+        if (which & 512) filter.kind = core::Kind::plan;
+        if (which & 1024) filter.batch = BatchId::fresh(start);
+        if (which & 2048) filter.since = start + 10;
+        if (which & 4096) filter.until = start + 300;
+        if (which & 8192) filter.agent_id = some_->agent_id;
+        return filter;
+    }
+    static constexpr int fields = 14;
+
+    Database database_;
+    std::optional<SqliteTransaction> searching_;
+    RequestPtr some_;
+};
+
+TEST_F(SqlitePlans, EveryListWithOneFilterIsASearchInTheRightIndex) {
+    const char* indexes[fields] = {"request_standing",    "request_standing", "request_session",
+                                   "request_thread",      "request_task",     "request_user",
+                                   "request_requester",   "request_tool",     "request_standing",
+                                   "request_standing",    "request_batch",    "INTEGER PRIMARY KEY",
+                                   "INTEGER PRIMARY KEY", "request_requester"};
+    EXPECT_THAT(plan_of_list({}), HasSubstr("INTEGER PRIMARY KEY"));
+    for (unsigned field = 0; field < fields; ++field) {
+        SCOPED_TRACE("field " + std::to_string(field));
+        const std::string plan = plan_of_list(filter_of(1u << field));
+        EXPECT_THAT(plan, HasSubstr(indexes[field]));
+        EXPECT_THAT(plan, HasSubstr("rowid<?")) << "pages by row";
+    }
+}
+
+TEST_F(SqlitePlans, EveryListWithTwoFiltersIsASearch) {
+    for (unsigned first = 0; first < fields; ++first)
+        for (unsigned second = first + 1; second < fields; ++second)
+            plan_of_list(filter_of(1u << first | 1u << second));
+}
+
+TEST_F(SqlitePlans, AnAgentsPendingRequestsNeedNoLookAtItsSettledOnes) {
+    ListFilter filter;
+    filter.state = core::State::pending;
+    filter.agent_id = some_->agent_id;
+    const std::string plan = plan_of_list(filter);
+    EXPECT_THAT(plan, HasSubstr("request_requester (requester=? AND state=?"));
+}
+
+TEST_F(SqlitePlans, DeadlinesAndSingleRequestsAreSearches) {
+    for (const std::string& sql : searching_->fixed_statements()) expect_search(sql);
+}
+
+TEST_F(SqlitePlans, EventsAreReadFromWhereTheReaderStopped) {
+    const Result<BuiltQuery> query =
+        searching_->build_events({.after = 5}, filter_of(4 | 8192), 10);
+    ASSERT_TRUE(query);
+    expect_search(query->sql);
+    EXPECT_THAT(plan_of(query->sql),
+                HasSubstr("SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"));
+}
+
+// The choice of the index is for speed; it must never change what is found.
+TEST_F(SqlitePlans, WhicheverIndexIsTakenTheListIsTheSame) {
+    SqliteTransaction skipping(database_, {{}, 1'000'000});
+    ASSERT_TRUE(skipping.load_tally());
+    const auto rows = [](SqliteTransaction& tx, const ListFilter& filter) {
+        std::vector<std::int64_t> found;
+        const Result<ListPage> page = tx.list({filter, 0, 1000});
+        EXPECT_TRUE(page);
+        for (const RequestPtr& request : page->requests) found.push_back(request->row);
+        return found;
+    };
+    std::mt19937 random(1);
+    std::size_t found = 0;
+    for (int i = 0; i < 2000; ++i) {
+        // Every bit in one of four: mostly two to five filters.
+        const unsigned which = static_cast<unsigned>(random() & random()) & ((1u << fields) - 1);
+        const ListFilter filter = filter_of(which);
+        const std::vector<std::int64_t> expected = rows(skipping, filter);
+        ASSERT_EQ(rows(*searching_, filter), expected) << which;
+        found += expected.size();
+    }
+    EXPECT_GT(found, 1000u) << "the filters must not all be empty";
+}
+
+TEST_F(SqlitePlans, ManyAgentsOfOneNameAreMerged) {
+    ASSERT_TRUE(searching_->begin());
+    searching_->begin_job();
+    for (int i = 0; i < 600; ++i) {
+        core::Step step = opened(500 + i);
+        step.request.agent_id = PrincipalId::fresh(start);
+        step.request.agent = i < 150 ? "few" : "many";
+        ASSERT_TRUE(searching_->apply(std::move(step)));
+    }
+    ListFilter filter;
+    filter.agent = "few";
+    EXPECT_EQ(searching_->list({filter, 0, 1000})->requests.size(), 150u);
+    EXPECT_THAT(plan_of_list(filter), HasSubstr("MERGE"));
+    filter.agent = "many";
+    EXPECT_EQ(searching_->list({filter, 0, 1000})->requests.size(), 450u);
+    ASSERT_TRUE(searching_->rollback());
+}
+
+// ---- damage
+
+TEST_F(SqlitePlans, DamagedRowsAreInternalErrorsNotGuesses) {
+    const std::string where = " WHERE row=" + std::to_string(some_->row);
+    // A rollback makes the store forget what it remembers of recent requests.
+    ASSERT_TRUE(searching_->begin());
+    ASSERT_TRUE(searching_->rollback());
+    for (const char* damage :
+         {"UPDATE request SET kind=9", "UPDATE request SET state=0", "UPDATE request SET outcome=0",
+          "UPDATE request SET outcome=99", "UPDATE request SET risk=-1",
+          "UPDATE request SET requirement='{}'", "UPDATE request SET timing='x'",
+          "UPDATE request SET decision='{\"kind\":\"approve\"}'", "UPDATE request SET vote_count=1",
+          "UPDATE request SET requester=999", "UPDATE request SET timeout_taken=7",
+          "UPDATE request SET batch=x'00'", "UPDATE body SET verdict='{}'", "DELETE FROM body"}) {
+        SCOPED_TRACE(damage);
+        ASSERT_TRUE(searching_->begin());
+        ASSERT_TRUE(database_.execute(damage + where));
+        searching_->begin_job();
+        const Result<RequestPtr> loaded = searching_->load(some_->id);
+        ASSERT_FALSE(loaded);
+        EXPECT_EQ(loaded.error().code, ErrorCode::internal);
+        ASSERT_TRUE(searching_->rollback());
+    }
+    EXPECT_TRUE(searching_->load(some_->id));
+}
+
+}  // namespace
+}  // namespace holdpoint::store::sqlite
