@@ -3,6 +3,7 @@
 //
 //     node bench/inbox/measure.mjs [OUT.md]      needs build/holdpoint with the inbox inside (HOLDPOINT_BIN)
 //
+// On a machine that does other things too, root may keep them away: `chrt -r 1 make bench-inbox`.
 // What was found so far stands in OUT.md at any time. Exits with 1 if a page misses its Lighthouse target or is too heavy; key presses are only told, they depend on the machine.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
