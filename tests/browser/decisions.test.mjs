@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
-import { check } from './looks.mjs'
+import { check as checkPage } from './looks.mjs'
 
 let server, agent, ann, page
 before(async () => {
@@ -26,6 +26,8 @@ const proposals = {
   confirmation: (more) => agent.propose({ kind: 'confirmation', confirmation: { message: 'Publish it?', confirm_label: 'Publish', cancel_label: 'Not yet' }, ...more }),
   response: (more) => agent.propose({ kind: 'response', response: { text: 'Your order has been refunded.' }, ...more }),
 }
+/** The list beside it is looked at elsewhere. */
+const check = (page, where) => checkPage(page, where, undefined, 'section[aria-label=Decision]')
 const settled = (request) => eventually('the request is settled', async () => {
   const now = await agent.read(request)
   return now.state === 'settled' && now
