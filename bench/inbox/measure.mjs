@@ -80,13 +80,22 @@ function explain(lhr) {
 /** How fast Lighthouse found this machine, at each run. */
 const machine = []
 
+const lost_max = 3
+
 async function judgePage(title, url, port) {
   const found = []
+  let lost = 0
   const scoresOf = (name) => found.filter((lhr) => lhr.categories[name]).map((lhr) => Math.round((lhr.categories[name].score ?? 0) * 100))
   for (let i = 0; i < rounds || (i < rounds_max && median(scoresOf('performance')) < targets.performance); ++i) {
     // What does not depend on speed is looked at once.
     const { lhr } = await lighthouse(url, { port, logLevel: 'error', onlyCategories: i === 0 ? Object.keys(targets) : ['performance'], disableStorageReset: true })
-    if (lhr.runtimeError) throw new Error(`${title}: ${lhr.runtimeError.message}`)
+    if (lhr.runtimeError) {
+      // Now and then it loses the trace of a load: that says nothing about the page.
+      if (++lost > lost_max) throw new Error(`${title}: ${lhr.runtimeError.message}`)
+      progress(`${title}: once more, ${lhr.runtimeError.code}`)
+      --i
+      continue
+    }
     explain(lhr)
     found.push(lhr)
     machine.push(Math.round(lhr.environment.benchmarkIndex))

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "agent/http.h"
 #include "tests/agent/people.h"
@@ -69,19 +70,29 @@ class LiveServer {
 
     const std::string& url() const { return url_; }
     std::string new_key(const std::string& role, const std::string& name) {
+        const Json key =
+            as_admin("POST", "/v1/keys", Json::object({{"role", role}, {"name", name}}).dump());
+        return key["key"].text_or("");
+    }
+    /// Returns once somebody waits for an answer: they know what they wait for.
+    void await_waiter() {
+        while (as_admin("GET", "/v1/stats")["waiters"].integer().value_or(0) == 0)
+            std::this_thread::yield();
+    }
+
+  private:
+    Json as_admin(const std::string& method, const std::string& path, std::string body = {}) {
         std::string admin;
         std::getline(std::ifstream(folder_.path + "/data/admin.key"), admin);
         agent::HttpEngine engine;
         const Result<agent::HttpReply> reply = engine.call(
-            {.method = "POST",
-             .url = url_ + "/v1/keys",
+            {.method = method,
+             .url = url_ + path,
              .headers = {"Authorization: Bearer " + admin, "Content-Type: application/json"},
-             .body = Json::object({{"role", role}, {"name", name}}).dump()});
-        if (!reply || reply->status != 201) throw std::runtime_error("no key");
-        return (*Json::parse(reply->body))["key"].text_or("");
+             .body = std::move(body)});
+        if (!reply || reply->status >= 300) throw std::runtime_error("no answer to " + path);
+        return *Json::parse(reply->body);
     }
-
-  private:
     void end(int signal) {
         if (process_ <= 0) return;
         ::kill(process_, signal);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <holdpoint/holdpoint.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -54,6 +55,11 @@ class People {
         const std::lock_guard lock(mutex_);
         answers_.push_back(std::move(decision));
     }
+    /// So many times they say nothing when they are asked.
+    void stay_silent(int times) {
+        const std::lock_guard lock(mutex_);
+        silent_ = times;
+    }
     void leave() { is_there_ = false; }
     std::vector<Request> asked() {
         const std::lock_guard lock(mutex_);
@@ -68,7 +74,10 @@ class People {
     std::optional<Decision> take(const Request& request) {
         const std::lock_guard lock(mutex_);
         asked_.push_back(request);
-        if (answers_.empty()) return std::nullopt;
+        if (silent_ > 0 || answers_.empty()) {
+            silent_ = std::max(0, silent_ - 1);
+            return std::nullopt;
+        }
         Decision next = std::move(answers_.front());
         answers_.pop_front();
         return next;
@@ -81,6 +90,7 @@ class People {
   private:
     std::mutex mutex_;
     std::deque<Decision> answers_;   // guarded by mutex_
+    int silent_ = 0;                 // guarded by mutex_
     std::vector<Request> asked_;     // guarded by mutex_
     std::vector<std::string> told_;  // guarded by mutex_
     std::atomic<bool> is_there_ = true;

@@ -39,7 +39,10 @@ TEST_F(ServerGone, X6_a_server_that_dies_while_it_is_waited_for_runs_nothing) {
     Holdpoint holdpoint = connected(server.url(), server.new_key("agent", "bot"), 300ms);
     Holdpoint ann = connected(server.url(), server.new_key("approver", "ann"), 300ms);
     bool has_run = false;
-    const std::jthread end = when_asked(ann, [&](const Request&) { server.kill(); });
+    const std::jthread end = when_asked(ann, [&](const Request&) {
+        server.await_waiter();
+        server.kill();
+    });
     const Got<Done> ran = holdpoint.gate("a", [&](const Json&) { has_run = true; })(Json::object());
     EXPECT_EQ(why(ran), Why::unavailable);
     EXPECT_TRUE(ran.error().request);
