@@ -31,7 +31,6 @@ class Inbox(World):
         self.renew()
         self.scratch = tempfile.TemporaryDirectory()
         self.addCleanup(self.scratch.cleanup)
-        self.addCleanup(lambda: self.tmux("kill-server"))
 
     def renew(self):
         """A fresh server: what one test left must not reach the next."""
@@ -47,6 +46,8 @@ class Inbox(World):
         # A name of its own each time: a tmux that is still going away must not be met.
         type(self).opened += 1
         self.socket = f"holdpoint-test-{os.getpid()}-{self.opened}"
+        # Each is ended by its own name: a test may open two.
+        self.addCleanup(subprocess.run, ["tmux", "-L", self.socket, "kill-server"], capture_output=True)
         # The shell stays, so that the test sees what the terminal is like afterwards.
         line = f"{variables} {shlex.quote(PROGRAM)} {command}; echo ended with $?; exec sh"
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "sh", "-c", line)
