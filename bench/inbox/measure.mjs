@@ -5,7 +5,7 @@
 //
 // On a machine that does other things too, root may keep them away: `chrt -r 1 make bench-inbox`.
 // What was found so far stands in OUT.md at any time. Exits with 1 if a page misses its Lighthouse target or is too heavy; key presses are only told, they depend on the machine.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +17,8 @@ const { fillDemo, fillMany } = await import('../../tests/browser/demo.mjs')
 const { fillShop, policyFile } = await import('../../tests/browser/shop.mjs')
 
 const targets = { performance: 95, accessibility: 100, 'best-practices': 100 }
+/** Beside those of the demo: more than one page of the list. */
+const many = 100
 const rounds = 3
 /** Where the middle of three misses its target, the middle of five decides. */
 const rounds_max = 5
@@ -111,7 +113,7 @@ async function judgePage(title, url, port) {
 async function judgePages() {
   const server = await new Server().start()
   const made = await fillDemo(server, 10)
-  await fillMany(server, 40)
+  await fillMany(server, many)
   // A second one with a policy and a past, for the pages about them.
   const shop = await new Server(['--policy', policyFile()]).start()
   const { refund, ann } = await fillShop(shop)
@@ -194,6 +196,9 @@ async function timeKeys(count, target = '') {
 say(`- Date: ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`)
 say(`- Processor: ${cpus()[0].model.trim()}, ${cpus().length} cores; memory ${(totalmem() / 2 ** 30).toFixed(1)} GiB; Linux ${release()}`)
 say(`- Browser: Chromium ${(await launch()).version()}; Node ${process.version}`)
+// The 41st field; the second, a name in parentheses, may itself hold spaces.
+const is_preferred = Number(readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ')[38]) !== 0
+say(`- More than ${many} requests wait in the inbox; ${is_preferred ? 'taken with real-time priority, so that other processes do not count' : 'no priority over other processes'}`)
 say(`- Each figure: the median of ${rounds} runs (of ${rounds_max} where three miss the target) and, where they differ, from where to where they went\n`)
 say(`## Lighthouse on every page, as on a phone (targets: ${Object.values(targets).join(', ')})\n`)
 await judgePages()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
-import { check, in_light, in_one_theme, phone, unfold, variants, with_more_contrast } from './looks.mjs'
+import { check, in_one_theme, phone, unfold, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -21,8 +21,8 @@ after(async () => {
 
 for (const [name, options] of variants) {
   const is_phone = name === 'phone'
-  // Beside the list, which stays as it is, only the request changes; on a phone it is the page, in the colours of the desk.
-  const checkRequest = is_phone ? (page, where) => check(page, where, in_light) : (page, where) => check(page, where, undefined, 'section[aria-label=Decision]')
+  // Beside the list, which stays as it is, only the request changes; on a phone it is the page.
+  const checkRequest = is_phone ? check : (page, where) => check(page, where, undefined, 'section[aria-label=Decision]')
   test(`H6 axe finds nothing: inbox and decisions, ${name}`, async () => {
     const page = await open(server, 'ann', options)
     const back = async () => is_phone && page.getByRole('button', { name: 'Inbox' }).click()

@@ -262,9 +262,11 @@ const questions = [
   ['choice', { type: 'choice', options: ['EUR', 'USD', 'GBP'] }, async () => (await tabTo('EUR'), keys.press('ArrowDown')), 'USD'],
   ['multi_choice', { type: 'multi_choice', options: ['red', 'green', 'blue'] }, async () => (await tabTo('red'), await keys.press('Space'), await tabTo('blue'), keys.press('Space')), ['red', 'blue']],
   ['file', { type: 'file' }, async () => {
+    // Said long before the key: until the browser has heard that somebody takes the dialog, it opens it for nobody.
+    const chooser = page.waitForEvent('filechooser')
     await tabTo('Your answer')
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), keys.press('Space')])
-    await chooser.setFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
+    await keys.press('Space')
+    await (await chooser).setFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
   }, { name: 'notes.txt', media_type: 'text/plain', content_base64: 'aGVsbG8=' }],
 ]
 for (const [name, input, fill, answer] of questions) {

@@ -10,8 +10,6 @@ export const variants = [['desk', {}], ['phone', phone]]
 // The theme is nothing but colours: what does not depend on them is looked at once.
 const themes = [['light', {}], ['dark', { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }]]
 
-/** Where colours were looked at before. */
-export const in_light = themes.slice(0, 1)
 /** Where only the layout differs from what is looked at elsewhere: colours stay what they are in any width. */
 export const in_one_theme = [['light', { rules: { 'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } } }]]
 /** For those who asked for more contrast: seven to one, not four and a half. */
@@ -37,7 +35,8 @@ export async function check(page, where, only = themes, within = 'html') {
       const found = await globalThis.axe.run(within, { resultTypes: ['violations'], preload: false, ...rules })
       for (const { id, help, nodes } of found.violations) told.push(`${theme}: ${id}: ${help}\n    ${nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ''}`).join('\n    ')}`)
     }
-    root.dataset.theme = before
+    if (before) root.dataset.theme = before
+    else delete root.dataset.theme
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== still)
     return { told, wide }
   }, { runs: only, within })

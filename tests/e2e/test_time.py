@@ -2,11 +2,13 @@
 import datetime
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
-from harness import EventReader, Server, ServerTest, eventually
+from harness import ROOT, EventReader, Server, ServerTest, eventually
 
 FAKETIME = next((path for path in ("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
                                    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1") if os.path.exists(path)), None)
@@ -228,6 +230,25 @@ class RestartTimeTest(unittest.TestCase):
             self.assertTrue(3 <= seconds_between(request["created_at"], settled["settled_at"]) < 4)
 
 
+class ServerWithSetClock(Server):
+    """Reads its wall clock from a file."""
+
+    def __init__(self, clock):
+        # The crash build is the same server with the system's allocator; libfaketime and jemalloc need each other's
+        # functions before either is ready.
+        timers = os.environ.get("HOLDPOINT_REAL_TIMERS", str(ROOT / "build" / "tests" / "libholdpoint_real_timers.so"))
+        super().__init__(binary_path=os.environ.get("HOLDPOINT_CRASH_BIN"),
+                         env={"LD_PRELOAD": f"{timers}:{FAKETIME}", "FAKETIME_TIMESTAMP_FILE": str(clock),
+                              "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
+
+    def kill(self):
+        super().kill()
+        # libfaketime shares its offset with children under its process id, and a killed process leaves that behind.
+        if self.process:
+            for name in ("sem.faketime_sem", "faketime_shm"):
+                pathlib.Path(f"/dev/shm/{name}_{self.process.pid}").unlink(missing_ok=True)
+
+
 class ClockJumpTest(unittest.TestCase):
     """The wall clock is set by ten years while the server runs, and while it is down. The boot clock is not touched."""
 
@@ -248,15 +269,10 @@ class ClockJumpTest(unittest.TestCase):
         new.rename(self.clock)
 
     def server(self):
-        # The crash build is the same server with the system's allocator; libfaketime and jemalloc need each other's
-        # functions before either is ready.
-        return Server(binary_path=os.environ.get("HOLDPOINT_CRASH_BIN"), env={"LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": str(self.clock), "FAKETIME_NO_CACHE": "1",
-                           "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
+        return ServerWithSetClock(self.clock)
 
     def test_the_clock_of_the_test_really_jumps(self):
         """Without this, a broken fake clock would make every promise below true."""
-        import subprocess
-        import sys
         self.set_clock("+10y")
         server = self.server()  # never started; only its environment is looked at
         self.addCleanup(server.close)
@@ -265,6 +281,23 @@ class ClockJumpTest(unittest.TestCase):
                              env={**os.environ, **server.env}).stdout.split()
         self.assertGreater(float(out[0]) - time.time(), 9 * 365 * 86400)
         self.assertLess(abs(float(out[1]) - time.clock_gettime(time.CLOCK_BOOTTIME)), 60)
+
+    def test_timers_that_are_due_at_once_fire_whatever_the_wall_clock_says(self):
+        """Of the fake clock, not of the server: where it loses timers, every deadline below would be lost with them."""
+        program = """
+import ctypes, os, select, time
+time.time()
+settings = (ctypes.c_long * 4)(0, 0, 0, 1)  # no interval; one nanosecond after boot
+libc = ctypes.CDLL(None, use_errno=True)
+timer = libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK)
+assert libc.timerfd_settime(timer, 1, settings, None) == 0, os.strerror(ctypes.get_errno())
+assert select.select([timer], [], [], 10)[0], "never fired"
+"""
+        for offset in ("+10y", "-10y"):
+            self.set_clock(offset)
+            server = self.server()
+            self.addCleanup(server.close)
+            subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, **server.env})
 
     def check_everything_works(self, server, agent, ann, pending):
         for request in pending:

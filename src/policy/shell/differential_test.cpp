@@ -169,14 +169,18 @@ class Oracle {
     /// Functions for all programs that the shell lets us replace; bash also has a handler for the
     /// rest (but paths fail without a trace).
     std::string prelude(bool succeeds) const {
+        const bool is_bash = shell_.ends_with("bash");
+        const std::string end = std::string("return ") + (succeeds ? "0" : "1") + "; }\n";
+        // What is told must be one write, or the members of a pipe tell in each other's words; and
+        // bash writes at every line end.
+        const std::string head =
+            is_bash ? "() { printf -v told '%s\\037' " : "() { printf '%s\\037' ";
         const std::string tail =
-            std::string(" \"$@\" '\036' >&3; return ") + (succeeds ? "0" : "1") + "; }\n";
+            is_bash ? " \"$@\" '\036'; printf %s \"${told//$'\\n'/$'\\034'}\" >&3; " + end
+                    : " \"$@\" '\036' >&3; " + end;
         std::string result;
-        for (const std::string& program : programs) {
-            result += program + "() { printf '%s\\037' " + program + tail;
-        }
-        if (shell_.ends_with("bash"))
-            result += "command_not_found_handle() { printf '%s\\037'" + tail;
+        for (const std::string& program : programs) result += program + head + program + tail;
+        if (is_bash) result += "command_not_found_handle" + head + tail;
         return result;
     }
 
@@ -212,7 +216,7 @@ class Oracle {
             } else if (c == '\037') {
                 if (!(word.empty() && argv.empty())) argv.push_back(std::exchange(word, {}));
             } else {
-                word += c;
+                word += c == '\034' ? '\n' : c;
             }
         }
         EXPECT_EQ(result.size(), count);

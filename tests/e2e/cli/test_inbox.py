@@ -307,15 +307,16 @@ class Inbox(World):
         self.assertEqual(request["decision"]["answer"], "eu")
 
     def test_defer_escalate_and_abort(self):
-        for key, text, check in (("d", "use the sandbox", lambda r: r["outcome"] == "deferred"),
-                                 ("e", "group:finance", lambda r: r["escalation"]["to"] == "group:finance"),
-                                 ("x", "stop it", lambda r: r["outcome"] == "aborted")):
+        for key, question, text, check in (
+                ("d", "tell the agent:", "use the sandbox", lambda r: r["outcome"] == "deferred"),
+                ("e", "escalate to", "group:finance", lambda r: r["escalation"]["to"] == "group:finance"),
+                ("x", "whole run, because:", "stop it", lambda r: r["outcome"] == "aborted")):
             with self.subTest(key=key):
                 self.renew()
                 request = self.ask("Pay five")
                 self.open()
                 self.press(key)
-                time.sleep(0.2)
+                self.see(question)
                 self.type(text)
                 self.see(text)
                 time.sleep(CALM)
@@ -371,6 +372,7 @@ class Inbox(World):
         self.ask("Mail bob")
         self.open()
         self.press("/")
+        self.see("filter:")
         self.type("mail")
         time.sleep(CALM)
         self.press("Enter")
