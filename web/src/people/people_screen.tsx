@@ -14,6 +14,8 @@ import type { Key, Role, User } from '../wire'
 type Shown = { title: string; text: string; hint: string }
 type Open = { type: 'person' } | { type: 'key' } | { type: 'groups'; user: User } | { type: 'sessions'; user: User } | { type: 'secret'; shown: Shown } | { type: 'revoke'; key: Key } | { type: 'disable'; user: User }
 
+const belongsTo = (user: User): string => (user.role === 'agent' ? (user.owner ?? '') : user.groups.join(', '))
+
 const splitGroups = (text: string): string[] => [...new Set(text.split(',').map((group) => group.trim()).filter(Boolean))]
 
 function Form({ children, button, onSubmit }: { children: ReactNode; button: string; onSubmit: () => Promise<void> }) {
@@ -184,7 +186,7 @@ export default function PeopleScreen() {
   const attempt = (work: Promise<unknown>) => void work.then(renew).catch((error: unknown) => tell(sentence(error), { tone: 'bad' }))
   const live_keys = (keys.data ?? []).filter((key) => !key.revoked_at)
   const head = 'py-1.5 pr-4 text-left text-[0.8125rem] font-medium text-faint'
-  const cell = 'py-2 pr-4 align-baseline'
+  const cell = 'align-baseline md:py-2 md:pr-4'
   return (
     <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">
@@ -200,29 +202,29 @@ export default function PeopleScreen() {
         ) : (
           <>
             <div tabIndex={0} role="region" aria-label="People and agents" className="relative overflow-x-auto">
-              <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
-                <thead>
-                  <tr className="border-b border-edge">
-                    <th scope="col" className={head}>Name</th>
-                    <th scope="col" className={head}>Role</th>
-                    <th scope="col" className={head}>Groups or owner</th>
-                    <th scope="col" className={head}>Signs in with</th>
-                    <th scope="col" className={head}>
+              <table role="table" className="rows w-full border-collapse text-[0.9375rem] md:min-w-[44rem]">
+                <thead role="rowgroup">
+                  <tr role="row" className="border-b border-edge">
+                    <th role="columnheader" scope="col" className={head}>Name</th>
+                    <th role="columnheader" scope="col" className={head}>Role</th>
+                    <th role="columnheader" scope="col" className={head}>Groups or owner</th>
+                    <th role="columnheader" scope="col" className={head}>Signs in with</th>
+                    <th role="columnheader" scope="col" className={head}>
                       <span className="sr-only">Actions</span>
                     </th>
                   </tr>
                 </thead>
-                <tbody>
+                <tbody role="rowgroup">
                   {users.data?.map((user) => (
-                    <tr key={user.id} className={`border-b border-line ${user.disabled ? 'text-faint' : ''}`}>
-                      <td className={`${cell} font-medium`}>
+                    <tr role="row" key={user.id} className={`border-b border-line ${user.disabled ? 'text-faint' : ''}`}>
+                      <td role="cell" className={`${cell} font-medium`}>
                         {visibleText(user.name)}
                         {user.disabled && <span className="chip ml-2">disabled</span>}
                       </td>
-                      <td className={cell}>{user.role}</td>
-                      <td className={`${cell} text-soft`}>{visibleText(user.role === 'agent' ? (user.owner ?? '–') : user.groups.join(', ') || '–')}</td>
-                      <td className={`${cell} text-soft`}>{user.role === 'agent' ? 'key' : user.has_password ? 'password' : 'link or key'}</td>
-                      <td className={`${cell} whitespace-nowrap text-right`}>
+                      <td role="cell" className={cell}>{user.role}</td>
+                      <td role="cell" className={`${cell} text-soft ${belongsTo(user) ? '' : 'max-md:hidden'}`}>{visibleText(belongsTo(user) || '–')}</td>
+                      <td role="cell" className={`${cell} text-soft`}>{user.role === 'agent' ? 'key' : user.has_password ? 'password' : 'link or key'}</td>
+                      <td role="cell" className={`${cell} md:whitespace-nowrap md:text-right`}>
                         {user.role !== 'agent' && !user.disabled && (
                           <>
                             <button type="button" className="btn btn-quiet min-h-8 px-2 text-accent" onClick={() => setOpen({ type: 'groups', user })}>
@@ -261,28 +263,28 @@ export default function PeopleScreen() {
               </button>
             </header>
             <div tabIndex={0} role="region" aria-label="Keys" className="relative overflow-x-auto">
-              <table className="w-full min-w-[44rem] border-collapse text-[0.9375rem]">
-                <thead>
-                  <tr className="border-b border-edge">
-                    <th scope="col" className={head}>Of</th>
-                    <th scope="col" className={head}>Begins with</th>
-                    <th scope="col" className={head}>Made</th>
-                    <th scope="col" className={head}>Ends</th>
-                    <th scope="col" className={head}>
+              <table role="table" className="rows w-full border-collapse text-[0.9375rem] md:min-w-[44rem]">
+                <thead role="rowgroup">
+                  <tr role="row" className="border-b border-edge">
+                    <th role="columnheader" scope="col" className={head}>Of</th>
+                    <th role="columnheader" scope="col" className={head}>Begins with</th>
+                    <th role="columnheader" scope="col" className={head}>Made</th>
+                    <th role="columnheader" scope="col" className={head}>Ends</th>
+                    <th role="columnheader" scope="col" className={head}>
                       <span className="sr-only">Actions</span>
                     </th>
                   </tr>
                 </thead>
-                <tbody>
+                <tbody role="rowgroup">
                   {live_keys.map((key) => (
-                    <tr key={key.id} className="border-b border-line">
-                      <td className={`${cell} font-medium`}>
+                    <tr role="row" key={key.id} className="border-b border-line">
+                      <td role="cell" className={`${cell} font-medium`}>
                         {visibleText(key.name)} <span className="font-normal text-faint">· {key.role}</span>
                       </td>
-                      <td className={`${cell} font-mono text-[0.875rem] text-soft`}>{key.hint}…</td>
-                      <td className={`${cell} tabular text-soft`}>{formatMoment(key.created_at)}</td>
-                      <td className={`${cell} tabular text-soft`}>{key.expires_at ? formatMoment(key.expires_at) : 'when revoked'}</td>
-                      <td className={`${cell} text-right`}>
+                      <td role="cell" className={`${cell} font-mono text-[0.875rem] text-soft`}>{key.hint}…</td>
+                      <td role="cell" data-label="made" className={`${cell} tabular text-soft`}>{formatMoment(key.created_at)}</td>
+                      <td role="cell" data-label="ends" className={`${cell} tabular text-soft`}>{key.expires_at ? formatMoment(key.expires_at) : 'when revoked'}</td>
+                      <td role="cell" className={`${cell} md:text-right`}>
                         <button type="button" className="btn btn-quiet min-h-8 px-2 text-no" onClick={() => setOpen({ type: 'revoke', key })}>
                           Revoke
                         </button>

@@ -35,45 +35,45 @@ export function Cases({ result, chosen, onChoose }: { result: BacktestResult; ch
   if (all.length === 0) return <p className="m-0 text-soft">It would have judged every call as it was judged.</p>
   return (
     <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label="What would be judged otherwise">
-      <table className="w-full min-w-[40rem] border-collapse text-[0.875rem]">
-        <thead>
-          <tr className="border-b border-edge text-left text-[0.8125rem] text-faint">
+      <table role="table" className="rows w-full border-collapse text-[0.875rem] md:min-w-[40rem]">
+        <thead role="rowgroup">
+          <tr role="row" className="border-b border-edge text-left text-[0.8125rem] text-faint">
             {onChoose && (
-              <th scope="col" className="py-1.5 pr-3 font-medium">
+              <th role="columnheader" scope="col" className="py-1.5 pr-3 font-medium">
                 Looked at
               </th>
             )}
-            <th scope="col" className="py-1.5 pr-4 font-medium">
+            <th role="columnheader" scope="col" className="py-1.5 pr-4 font-medium">
               Call
             </th>
-            <th scope="col" className="py-1.5 pr-4 font-medium">
+            <th role="columnheader" scope="col" className="py-1.5 pr-4 font-medium">
               Then
             </th>
-            <th scope="col" className="py-1.5 pr-4 font-medium">
+            <th role="columnheader" scope="col" className="py-1.5 pr-4 font-medium">
               With this policy
             </th>
-            <th scope="col" className="py-1.5 font-medium">
+            <th role="columnheader" scope="col" className="py-1.5 font-medium">
               By
             </th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {all.slice(0, 200).map(({ kind, one }) => (
-            <tr key={one.id} className={`border-b border-line align-baseline ${kind === 'dangerous' ? 'bg-no-wash' : ''}`}>
+            <tr role="row" key={one.id} className={`border-b border-line align-baseline ${kind === 'dangerous' ? 'bg-no-wash max-md:px-3' : ''}`}>
               {onChoose && (
-                <td className="py-2 pr-3 pl-2">
+                <td role="cell" className="md:py-2 md:pr-3 md:pl-2">
                   {kind === 'dangerous' && <input type="checkbox" className="size-4 accent-accent" aria-label={`I have looked at ${one.tool} ${one.id}`} checked={chosen?.has(one.id) ?? false} onChange={() => onChoose(one.id)} />}
                 </td>
               )}
-              <td className="py-2 pr-4">
+              <td role="cell" className="md:py-2 md:pr-4">
                 <Link href={`/r/${one.id}`} className="btn-link font-mono">
                   {visibleText(one.tool || 'request')}
                 </Link>{' '}
                 <span className="font-mono text-[0.8125rem] text-faint">{one.id.slice(-6)}</span>
               </td>
-              <td className="py-2 pr-4">{one.outcome ? outcomeWord[one.outcome] : verdictWord[one.before]}</td>
-              <td className={`py-2 pr-4 font-medium ${toneOf[kind]}`}>{verdictWord[one.after]}</td>
-              <td className="foreign py-2">
+              <td role="cell" data-label="then" className="md:py-2 md:pr-4">{one.outcome ? outcomeWord[one.outcome] : verdictWord[one.before]}</td>
+              <td role="cell" data-label="now" className={`md:py-2 md:pr-4 font-medium ${toneOf[kind]}`}>{verdictWord[one.after]}</td>
+              <td role="cell" className="foreign md:py-2">
                 <span className="font-mono">{visibleText(one.rule)}</span> <span className="text-faint">{visibleText(one.because)}</span>
               </td>
             </tr>
