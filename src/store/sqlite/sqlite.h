@@ -31,8 +31,9 @@ struct Options {
     int checkpoint_busy_pages = 2000;
 
     /// After an unclean stop, files up to this size are checked before the first job. Bigger ones
-    /// only with `check_always`: a restart with a million pending requests must not wait for it.
-    std::int64_t check_bytes_max = 256LL << 20;
+    /// only with `check_always`: a restart must not take longer the more is stored, and this much
+    /// takes some twenty milliseconds.
+    std::int64_t check_bytes_max = 16LL << 20;
     bool check_always = false;
 
     std::string vfs;  ///< SQLite's name of the file layer; empty is the system's
