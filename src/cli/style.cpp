@@ -32,13 +32,10 @@ class Wrapper {
 
     void word(Style style, std::string_view text) {
         if (!is_fresh_ && used_ + width(text) > columns_) new_line();
-        // A word wider than the screen is cut wherever the line ends.
+        // A word wider than the screen is cut wherever the line ends; spaces may have filled it. A
+        // new line has room for any character: its indent takes half of eight columns at most.
         while (used_ + width(text) > columns_) {
-            std::string_view head = prefix(text, columns_ - used_);
-            if (head.empty()) {
-                const int bytes = std::max(1, first_code_point(text).bytes);
-                head = text.substr(0, static_cast<std::size_t>(bytes));
-            }
+            const std::string_view head = prefix(text, columns_ - used_);
             put(style, head);
             text.remove_prefix(head.size());
             if (text.empty()) return;

@@ -91,6 +91,13 @@ TEST_F(Wrap, NeverPassesTheEdgeAndLosesNothingButSpaces) {
     }
 }
 
+TEST_F(Wrap, AWordAfterALineFullOfSpacesBeginsTheNext) {
+    const std::vector<Line> lines = wrap({{Style::plain, std::string(20, ' ') + "日本"}}, 20, 4);
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(width(lines[0]), 20);
+    EXPECT_EQ(joined(lines[1]), "    日本");
+}
+
 TEST_F(Tables, ColumnsStandInLineWithWideCharacters) {
     Table table({{"A"}, {"N", Table::Align::right}, {"WHAT"}});
     table.add({{Style::plain, "日本"}, {Style::plain, "5"}, {Style::plain, "eins"}});
