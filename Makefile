@@ -5,7 +5,7 @@
 BUILD := build
 CXX := clang++-19
 CC := clang-19
-# Two checkouts of the same sources share what was compiled.
+# Checkouts in different places share what is compiled without a precompiled header; in one place everything is found again.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 # What a precompiled header needs; the sources use no times of their own.
