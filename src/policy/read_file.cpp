@@ -11,7 +11,6 @@
 namespace holdpoint::policy {
 namespace {
 
-using yaml::Entry;
 using yaml::Kind;
 using yaml::Node;
 
@@ -23,7 +22,7 @@ void each_entry(Section& root, std::string_view key, std::vector<Out>& out, Read
     const Node* node = root.find(key, Kind::map);
     if (!node) return;
     if (node->entries.size() > entries_max) root.refuse(*node, "too many entries");
-    for (const Entry& entry : node->entries) {
+    for (const yaml::Entry& entry : node->entries) {
         read::check_name(entry.key, entry.key_mark, root.fault());
         out.push_back(read_one(entry, root.fault()));
     }
@@ -57,7 +56,7 @@ void read_switches(Section& root, PolicyFile& file) {
     file.delegate = root.texts("delegate");
     if (const Node* node = root.find("host_executables", Kind::map)) {
         Section section(*node, "host_executables", root.fault());
-        for (const Entry& entry : node->entries)
+        for (const yaml::Entry& entry : node->entries)
             file.host_executables.push_back({entry.key, section.texts(entry.key)});
     }
 }
@@ -92,7 +91,7 @@ void read_patterns(Section& root, PolicyFile& file) {
     section.finish();
 }
 
-ApproverGroup read_group(const Entry& entry, Fault& fault) {
+ApproverGroup read_group(const yaml::Entry& entry, Fault& fault) {
     Section section(entry.value, fmt::format("approvers `{}`", entry.key), fault);
     ApproverGroup group{entry.key, section.texts("users"), section.texts("roles"), entry.key_mark};
     if (group.users.empty() && group.roles.empty())
@@ -105,7 +104,7 @@ void read_vars(Section& root, PolicyFile& file) {
     const Node* node = root.find("vars", Kind::map);
     if (!node) return;
     Section section(*node, "vars", root.fault());
-    for (const Entry& entry : node->entries) {
+    for (const yaml::Entry& entry : node->entries) {
         read::check_name(entry.key, entry.key_mark, root.fault());
         file.vars.push_back({entry.key, read::value_expression(section, entry.key)});
     }

@@ -7,7 +7,6 @@
 namespace holdpoint::policy::read {
 namespace {
 
-using yaml::Entry;
 using yaml::Kind;
 using yaml::Node;
 
@@ -139,7 +138,7 @@ Demands demands(Section& section) {
     return demands;
 }
 
-Gate gate(const Entry& entry, Fault& fault) {
+Gate gate(const yaml::Entry& entry, Fault& fault) {
     static constexpr std::array<std::string_view, 8> types{
         "tool_execution", "specific_tools",  "destructive_actions", "final_response",
         "plan_approval",  "threshold_based", "budget_based",        "custom"};

@@ -9,7 +9,6 @@
 namespace holdpoint::policy::read {
 namespace {
 
-using yaml::Entry;
 using yaml::Kind;
 using yaml::Node;
 
@@ -34,7 +33,7 @@ void check_path(Section& section, std::string_view path) {
 void bounds(Section& section, Similar& similar) {
     const Node* node = section.find("bound", Kind::map);
     if (!node) return;
-    for (const Entry& entry : node->entries) {
+    for (const yaml::Entry& entry : node->entries) {
         static constexpr std::array<std::string_view, 1> words{"approved"};
         Section inner(entry.value, fmt::format("bound `{}`", entry.key), section.fault());
         inner.word("at_most", words);
@@ -46,7 +45,7 @@ void bounds(Section& section, Similar& similar) {
     }
 }
 
-Similar similar(const Entry& entry, Fault& fault) {
+Similar similar(const yaml::Entry& entry, Fault& fault) {
     Section section(entry.value, fmt::format("similar `{}`", entry.key), fault);
     Similar similar;
     similar.tool = entry.key;
@@ -73,7 +72,8 @@ GrantRules grants(const Node& node, Fault& fault) {
     rules.sum_max = section.number("max_sum", {0, 1e15});
     rules.risk_max = risk_cap(section, "max_risk").value_or(rules.risk_max);
     if (const Node* map = section.find("similar", Kind::map)) {
-        for (const Entry& entry : map->entries) rules.similar.push_back(similar(entry, fault));
+        for (const yaml::Entry& entry : map->entries)
+            rules.similar.push_back(similar(entry, fault));
     }
     section.finish();
     return rules;
