@@ -213,8 +213,21 @@ describe('authority', () => {
     expect(whyNotDecide(request({ requirement: line({ people: ['tom'] }) }), ann)).toMatch(/tom/)
     expect(whyNotDecide(request({ user: 'ann', requirement: { ...line({}), exclude_requester: true } }), ann)).toMatch(/behalf/)
     expect(whyNotDecide(request({ state: 'settled' }), ann)).toMatch(/settled/)
+    const owned: Request & { owner: string | null } = { ...request({ user: 'tom', requirement: { ...line({}), exclude_requester: true } }), owner: 'ann' }
+    expect(whyNotDecide(owned, ann)).toMatch(/behalf/)
+    expect(whyNotDecide({ ...owned, requirement: line({}) }, ann)).toBeNull()
+    expect(whyNotDecide(owned, { ...ann, name: 'eve' })).toBeNull()
   })
   it('D10 says who is still missing', () => {
+  it('X1 D10 a line of two roles is for the people of both', () => {
+    const both = request({ requirement: line({ group: 'legal', other_groups: ['finance', 'boss'] }) })
+    expect(whyNotDecide(both, ann)).toBeNull()
+    expect(whyNotDecide(both, { ...ann, groups: ['legal'] })).toBeNull()
+    expect(whyNotDecide(both, { ...ann, groups: ['sales'] })).toBe('it is for groups legal or finance or boss')
+    // Only the other groups are named: still not for anybody.
+    expect(whyNotDecide(request({ requirement: line({ other_groups: ['boss'] }) }), ann)).toBe('it is for group boss')
+    expect(whoDecides(request({ requirement: line({ group: 'legal', people: ['tom'], quorum: 2 }) }))).toBe('2 of group legal or tom')
+  })
     const two = request({ requirement: line({ group: 'finance', quorum: 2, have: 1 }) })
     expect(missingVotes(two)).toBe(1)
     expect(whoDecides(two)).toBe('2 of group finance')
