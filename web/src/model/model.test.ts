@@ -91,6 +91,7 @@ describe('marked text', () => {
 
 describe('secrets', () => {
   it.each(['password', 'PGPASSWORD', 'apiKey', 'api_key', 'x-auth-token', 'clientSecret', 'Authorization', 'private_key', 'db.password', 'pin'])('%s is a secret', (name) => expect(isSecretName(name)).toBe(true))
+  it.each(['passwords', 'api_keys', 'credentials', 'cookies'])('%s are secrets', (name) => expect(isSecretName(name)).toBe(true))
   it.each(['max_tokens', 'tokens', 'secretary', 'passenger', 'keyboard', 'author', 'pinned', 'monkey', 'compass'])('%s is none', (name) => expect(isSecretName(name)).toBe(false))
   it.each(['AKIAIOSFODNN7EXAMPLE', 'ghp_abcdefghijklmnopqrstuvwxyz0123', 'postgres://ann:hunter22@db/x', 'Authorization: Bearer abcdef0123456789', 'password=hunter22'])('finds the credential in %j', (text) => expect(findSecrets(text)).toHaveLength(1))
 })
