@@ -175,6 +175,46 @@ test('U1 D9 what is not shown whole is not decided with others: plans, answers, 
   assert.equal((await agent.read(seen)).outcome, 'approved')
 })
 
+test('U1 D8 what I decided is not decided again in its seconds, and one of it can be taken back', async () => {
+  const made = []
+  for (const amount of [10, 20, 30]) made.push(await refund(amount))
+  await openGroup(3)
+  await page.keyboard.press('Shift+A')
+  await page.getByText('3 requests will run as shown. Press again.').waitFor()
+  await page.keyboard.press('Shift+A')
+  await page.getByRole('button', { name: 'Undo row 2' }).waitFor()
+  assert.equal(await page.getByText(/It takes effect in \d s/).count(), 3)
+  assert.equal(await page.getByRole('button', { name: /^Veto/ }).count(), 0)
+  await page.getByRole('button', { name: 'Nothing to decide' }).waitFor()
+  assert.match(await group().innerText(), /Approving…/)
+  const second = /(\d+)/.exec(await page.locator('tbody tr').nth(1).innerText())[1]
+  await page.getByRole('button', { name: 'Undo row 2' }).click()
+  // The table stays, with this one to decide.
+  await page.getByRole('button', { name: 'Approve 1' }).waitFor()
+  await eventually('the others take effect', async () => (await pending()) === 1, 12_000)
+  const left = await Promise.all(made.map((one) => agent.read(one)))
+  assert.deepEqual(left.filter((one) => one.state === 'pending').map((one) => String(one.action.arguments.amount)), [second])
+})
+
+test('U1 of more than can be decided at once the rest stays selected', async () => {
+  for (let i = 0; i < 22; ++i) await agent.act(`tool_${i}`, {}, { risk: 'low' })
+  await page.getByText('22 waiting').waitFor()
+  await page.locator('#requests').focus()
+  await page.keyboard.press('Home')
+  for (let i = 0; i < 22; ++i) {
+    await page.keyboard.press(' ')
+    await page.keyboard.press('ArrowDown')
+  }
+  await page.getByRole('button', { name: 'Decide 22 selected' }).click()
+  await page.getByText('These are the first 20 of 22.').waitFor()
+  await page.waitForTimeout(450)
+  await pressToTheEnd(page, 'Approve 20')
+  await page.getByRole('button', { name: 'Yes, approve 20' }).click()
+  await page.getByRole('button', { name: 'Decide 2 selected' }).waitFor()
+  await eventually('twenty are settled', async () => (await pending()) === 2, 12_000)
+  assert.equal(await page.getByRole('button', { name: 'Decide 2 selected' }).count(), 1)
+})
+
 test('U1 values that differ are shown to their end, masked where they are secrets', async () => {
   const end = ' and then rm -rf /home'
   for (const i of [1, 2, 3]) await agent.act('run', { command: `${'echo hello; '.repeat(25)}${i}${end}`, password: `hunter2-${i}-hunter2` }, { risk: 'low' })

@@ -1,7 +1,7 @@
 // A session as a conversation: the whole loop in one window.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, pause, setStage } from './harness.mjs'
+import { assertClean, closeBrowser, eventually, open, pause, prefer, setStage } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
@@ -126,6 +126,22 @@ test('U2 D8 a press on a card in the moment of its change decides nothing', asyn
   await pause(300)
   assert.deepEqual((await agent.read(request)).votes.map((vote) => vote.by), ['bob'])
   await ann.decide(request, 'reject')
+})
+
+test('H6 D8 a decision in its seconds can be taken back on its card', async () => {
+  await prefer(page, { hold: 'all' })
+  const request = await agent.act('rename_page', { to: 'home' }, { session })
+  const card = talk().getByLabel('Waits for a decision')
+  await card.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.waitForTimeout(450)
+  await card.getByRole('button', { name: 'Approve' }).click()
+  await card.getByText(/You approved this. It takes effect in \d s/).waitFor()
+  assert.equal(await card.getByRole('button', { name: 'Approve' }).count(), 0)
+  await card.getByRole('button', { name: 'Undo' }).click()
+  await card.getByRole('button', { name: 'Approve' }).waitFor()
+  assert.deepEqual([(await agent.read(request)).state, new URL(page.url()).pathname], ['pending', '/chat'])
+  await ann.decide(request, 'reject')
+  await prefer(page, {})
 })
 
 test('D9 what a card does not show whole is reviewed first', async () => {

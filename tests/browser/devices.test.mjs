@@ -76,6 +76,7 @@ test('X1 an admin sees and ends the sessions of others', async () => {
   const admin = await open(server, 'admin')
   await admin.goto(`${server.page_url}/people`)
   const row = admin.getByRole('row', { name: /^ann/ })
+  assert.match(await row.first().innerText(), /link, passkey/)
   await row.getByRole('button', { name: 'Sessions' }).click()
   await admin.getByRole('dialog').getByRole('button', { name: 'Sign out' }).first().waitFor()
   await admin.context().close()
@@ -121,11 +122,60 @@ test('H8 a message of the server has buttons; Approve decides with its token alo
   await eventually('the old message is shown again', async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.actions.length === 2))
   await press(request.id, 'reject')
   await eventually('it says that it did not count', async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.body.startsWith('Not decided:')))
-  const risky = await agent.act('refund', { amount: 2400 }, { risk: 'high' })
-  assert.equal((await told(risky, 'approval-required')).holdpoint.token, null)
+  const refused = await agent.act('refund', { amount: 25 }, { risk: 'low' })
+  await deliver(page, server.page_url, await told(refused, 'approval-required'))
+  await eventually('it is shown', async () => (await shownMessages(page)).some((one) => one.tag === refused.id))
+  await press(refused.id, 'reject')
+  await eventually('it says that it is denied', async () => (await shownMessages(page)).some((one) => one.tag === refused.id && one.body === 'Denied.'))
+  const { outcome, decision: no } = await agent.read(refused)
+  assert.deepEqual([outcome, no.by, no.via], ['rejected', 'ann', 'push'])
   service.stop()
   await page.context().close()
   page = await open(server, 'ann')
+})
+
+test('H8 a message about something risky only opens it, by its button or by a click beside; the badge counts what waits', async () => {
+  await page.context().grantPermissions(['notifications'], { origin: server.page_url })
+  const service = await new PushService().start()
+  await (await server.signedIn('ann')).post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
+  await page.goto(server.page_url)
+  await eventually('the worker runs', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+  // Where the badge is shown is the platform's; what it is told is ours.
+  await page.context().serviceWorkers()[0].evaluate(() => {
+    self.badges = []
+    self.navigator.setAppBadge = async (count) => void self.badges.push(count)
+  })
+  for (const action of ['view', '']) {
+    const risky = await agent.act('refund', { amount: 2400, by: action }, { risk: 'high' })
+    const asked = await eventually('it is told', () => service.messages.find(({ holdpoint }) => holdpoint.id === risky.id))
+    assert.equal(asked.holdpoint.token, null)
+    await deliver(page, server.page_url, asked)
+    const shown = await eventually('it is shown', async () => (await shownMessages(page)).find((one) => one.tag === risky.id))
+    assert.deepEqual(shown.actions, ['View'])
+    assert.equal(await page.context().serviceWorkers()[0].evaluate(() => self.badges.at(-1)), asked.app_badge)
+    assert.ok(asked.app_badge > 0)
+    await press(risky.id, action)
+    await page.waitForURL(`${server.page_url}/r/${risky.id}`)
+    await page.locator(`[data-request="${risky.id}"]`).waitFor()
+    assert.equal((await agent.read(risky)).state, 'pending')
+    assert.equal((await shownMessages(page)).filter((one) => one.tag === risky.id).length, 0)
+  }
+  service.stop()
+})
+
+test('H6 the page can be installed: its manifest is read without complaint', async () => {
+  const session = await page.context().newCDPSession(page)
+  const { url, errors, data } = await session.send('Page.getAppManifest')
+  assert.deepEqual([url, errors], [`${server.page_url}/manifest.webmanifest`, []])
+  const { name, start_url, display, icons } = JSON.parse(data)
+  assert.deepEqual([name, start_url, display], ['Holdpoint', '/', 'standalone'])
+  for (const { src, type } of icons) {
+    const answer = await fetch(server.page_url + src)
+    assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, type], src)
+  }
+  const { installabilityErrors } = await session.send('Page.getInstallabilityErrors')
+  assert.deepEqual(installabilityErrors.filter(({ errorId }) => errorId !== 'in-incognito'), [])
+  await session.detach()
 })
 
 test('H8 where the server sends no messages the settings say so, and offer none', async () => {

@@ -66,10 +66,13 @@ test('H8 Firefox subscribes, shows what waits, and a press on Approve decides it
   assert.deepEqual([decision.by, decision.via], ['ann', 'push'])
 })
 
-test('H8 high risk comes without buttons', { timeout: 60_000 }, async () => {
+test('H8 high risk comes without buttons that decide; View opens it', { timeout: 60_000 }, async () => {
   await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
   const asked = await notified('it is on the desktop', (one) => one.body.includes('high risk'))
   assert.ok(!asked.actions.includes('Approve') && !asked.actions.includes('Deny'), JSON.stringify(asked.actions))
+  const button = asked.actions.find((_, i) => asked.actions[i + 1] === 'View')
+  desktop.stdin.write(`${JSON.stringify({ press: asked.id, action: button })}\n`)
+  await firefox.sees('Exactly what will run')
 })
 
 test('H8 messages end with the session, and signing in again brings them back', { timeout: 60_000 }, async () => {

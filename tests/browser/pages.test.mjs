@@ -131,6 +131,17 @@ test('S3 the record can be looked through, narrowed and taken away', async () =>
   await page.getByText('Nothing that happened fits').waitFor()
 })
 
+test('S3 a record that breaks off is not taken for all of it', async () => {
+  const past = /\/v1\/events\?.*last_event_id/
+  await page.route(past, (route) => route.fulfill({ contentType: 'text/event-stream', body: 'retry: 2000\n\n' }))
+  await go('/audit')
+  await page.getByText('The server did not say that this is everything.').waitFor()
+  assert.equal(await page.getByText('all there are').count(), 0)
+  await page.unroute(past)
+  await page.getByRole('button', { name: 'Read again' }).click()
+  await page.getByText(/\d+ events, all there are/).waitFor()
+})
+
 test('H6 what agents write stays text on these pages too', async () => {
   const evil = '<img src=x onerror=alert(1)>\u202egnp.exe'
   const made = await billing.act(evil, { note: '</pre><script>alert(1)</script>' }, { session: '"><svg onload=alert(1)>', requirement: { lines: [{ group: '<b>g</b>' }] } })

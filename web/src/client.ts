@@ -1,5 +1,5 @@
 // The one file that speaks HTTP. Cookie callers prove with the CSRF token that a call comes from this page.
-import { ServerError, Unreachable } from './errors'
+import { EndMissing, ServerError, Unreachable } from './errors'
 import { SseReader } from './model/sse'
 import { noteServerDate } from './model/time'
 import type { Assertion, Backtest, DecisionCall, DecisionOfMany, DecisionResults, Event, Explanation, Grant, Grants, Json, JsonObject, Key, Link, Me, NewKey, Passkey, PasskeyCreateOptions, PasskeyGetOptions, PasskeyList, Policy, PolicyVersion, PolicyVersions, PushKey, PushSubscription, PushSubscriptionList, Request, RequestList, Role, Session, SessionEntry, SessionList, Stats, Suggestions, Timeline, User, Viewers } from './wire'
@@ -65,18 +65,18 @@ const keep = (session: Session): Session => {
 
 export type ListQuery = Partial<Record<'state' | 'outcome' | 'risk' | 'kind' | 'agent' | 'tool' | 'user' | 'session' | 'thread' | 'since' | 'until' | 'cursor' | 'limit', string>>
 
-/** How long the stream of past events may be silent before they are all here. */
-const silence_ms = 900
+/** How long the next of the past events, or the word that there is none, may take. Rare ones are looked for among millions. */
+const silence_ms = 60_000
 
 /**
- * Past events after `after`, oldest first. The stream has no end, so it is left when it falls silent, at `until`, or when
- * `take` has enough and says false.
+ * Past events after `after`, oldest first, up to `until`. The stream has no end: its first beat says that all of them are here. If
+ * that does not come this fails, because what looks like all might not be.
  */
-async function pastEvents(query: ListQuery, after: number, until: number, take: (event: Event) => boolean, signal: AbortSignal): Promise<void> {
+async function pastEvents(query: ListQuery, after: number, until: number, take: (event: Event) => void, signal: AbortSignal): Promise<void> {
   const own = new AbortController()
   const stop = () => own.abort()
   signal.addEventListener('abort', stop)
-  let timer = setTimeout(stop, 8000)
+  let timer = setTimeout(stop, silence_ms)
   try {
     const answer = await fetch(`/v1/events?${new URLSearchParams({ ...query, last_event_id: String(after) })}`, { signal: own.signal, credentials: 'same-origin' })
     if (!answer.ok || !answer.body) {
@@ -86,19 +86,21 @@ async function pastEvents(query: ListQuery, after: number, until: number, take: 
     const pieces = answer.body.pipeThrough(new TextDecoderStream()).getReader()
     const reader = new SseReader()
     for (;;) {
-      clearTimeout(timer)
-      timer = setTimeout(stop, silence_ms)
       const { done, value } = await pieces.read()
-      if (done) return
-      for (const data of reader.push(value)) {
-        const event = JSON.parse(data) as Event
+      if (done) throw new EndMissing()
+      for (const { name, data } of reader.push(value)) {
+        if (name === 'beat') return
+        const event = JSON.parse(data) as Partial<Event>
         if (event.seq === undefined) continue
-        if (event.seq > until || !take(event)) return stop()
+        if (event.seq > until) return
+        take(event as Event)
+        clearTimeout(timer)
+        timer = setTimeout(stop, silence_ms)
       }
     }
   } catch (error) {
-    if (signal.aborted || error instanceof ServerError) throw error
-    if (!own.signal.aborted) throw new Unreachable()
+    if (signal.aborted || error instanceof ServerError || error instanceof EndMissing) throw error
+    throw own.signal.aborted ? new EndMissing() : new Unreachable()
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', stop)

@@ -26,6 +26,13 @@ export class Unreachable extends Error {
   }
 }
 
+/** A list came without the word that it is whole. */
+export class EndMissing extends Error {
+  constructor() {
+    super('The server did not say that this is everything. Read again.')
+  }
+}
+
 /** What happened, as a sentence for people. */
 export function sentence(error: unknown): string {
   if (error instanceof Unreachable) return 'The server does not answer.'

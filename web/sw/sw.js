@@ -37,11 +37,12 @@ self.addEventListener('fetch', (event) => {
 
 const show = (title, options) => self.registration.showNotification(title, { icon: '/icon-192.png', badge: '/icon-192.png', lang: 'en', ...options })
 
-/** What waits has buttons where the server sent a token for them; what is settled replaces it quietly. */
+/** What waits has buttons that decide where the server sent a token for them, and otherwise one that opens it; what is settled replaces it quietly. */
 async function onPush(message) {
   const { notification, app_badge, holdpoint } = message
   const is_waiting = holdpoint?.state === 'pending'
-  const actions = is_waiting && holdpoint.token ? [{ action: 'approve', title: 'Approve' }, { action: 'reject', title: 'Deny' }] : []
+  const decides = [{ action: 'approve', title: 'Approve' }, { action: 'reject', title: 'Deny' }]
+  const actions = !is_waiting ? [] : holdpoint.token ? decides : [{ action: 'view', title: 'View' }]
   if (typeof app_badge === 'number') await (app_badge > 0 ? self.navigator.setAppBadge?.(app_badge) : self.navigator.clearAppBadge?.())?.catch(() => undefined)
   await show(notification.title, {
     body: notification.body, tag: notification.tag, actions, silent: notification.silent || !is_waiting, requireInteraction: is_waiting,

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { filesOf } from './weight.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -44,18 +45,9 @@ function checkPage() {
 }
 
 function checkWeight(manifest) {
-  const seen = new Set()
-  let scripts = 0
-  let styles = 0
-  const visit = (key) => {
-    if (seen.has(key)) return
-    seen.add(key)
-    const chunk = manifest[key]
-    scripts += gzipSync(readFileSync(join(dist, chunk.file)), { level: 9 }).length
-    for (const file of chunk.css ?? []) styles += gzipSync(readFileSync(join(dist, file)), { level: 9 }).length
-    for (const next of chunk.imports ?? []) visit(next)
-  }
-  visit('index.html')
+  const files = filesOf(manifest)
+  const weigh = (names) => names.reduce((sum, name) => sum + gzipSync(readFileSync(join(dist, name)), { level: 9 }).length, 0)
+  const [scripts, styles] = [weigh(files.scripts), weigh(files.styles)]
   const kib = (bytes) => (bytes / 1024).toFixed(1)
   console.log(`first load: ${kib(scripts)} KiB of script, ${kib(styles)} KiB of style (gzip)`)
   if (scripts > script_bytes_max) fail(`the first load has more than ${kib(script_bytes_max)} KiB of script`)

@@ -1,4 +1,4 @@
-// Everything that happened, newest first, as the server recorded it; to look through and to take away.
+// Everything that happened to requests, newest first, as the server recorded it; to look through and to take away.
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { client, type ListQuery } from '../client'
@@ -10,7 +10,7 @@ import { RiskBars } from '../ui/icons'
 import { OutcomeTag, Page, PageHead, Problem, riskColor, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { Event, EventName } from '../wire'
-import { toCsv, toJsonLines } from './export'
+import { fileName, Newest, toCsv, toJsonLines } from './export'
 
 const window_size = 400
 const filtered_window_size = 5000
@@ -18,6 +18,7 @@ const events_max = 50_000
 
 const names = ['agent', 'tool', 'session', 'user', 'outcome', 'risk'] as const
 
+/** `events` are all that fit after number `from`, without a gap. */
 type Reading = { events: Event[]; from: number; is_busy: boolean; error: unknown; is_full: boolean }
 const nothing: Reading = { events: [], from: 0, is_busy: true, error: undefined, is_full: false }
 
@@ -38,10 +39,13 @@ function useEvents(query: ListQuery): Reading & { readOlder: (is_all: boolean) =
 
   const read = async (after: number, until: number, before: Event[], signal: AbortSignal) => {
     setReading((old) => ({ ...old, is_busy: true, error: undefined }))
-    const found: Event[] = []
+    const newest = new Newest<Event>(events_max - before.length)
     try {
-      await client.pastEvents(query, after, until, (event) => (found.push(event), found.length + before.length < events_max), signal)
-      if (!signal.aborted) setReading({ events: [...found, ...before], from: after, is_busy: false, error: undefined, is_full: found.length + before.length >= events_max })
+      await client.pastEvents(query, after, until, (event) => newest.add(event), signal)
+      const found = newest.all()
+      // What did not fit is the oldest of it, so that nothing is missing in between.
+      const from = newest.has_dropped ? (found[0] ?? before[0])!.seq - 1 : after
+      if (!signal.aborted) setReading({ events: [...found, ...before], from, is_busy: false, error: undefined, is_full: found.length + before.length >= events_max })
     } catch (error) {
       if (!signal.aborted) setReading((old) => ({ ...old, is_busy: false, error }))
     }
@@ -61,9 +65,11 @@ function useEvents(query: ListQuery): Reading & { readOlder: (is_all: boolean) =
     return () => mine.abort()
     // `key` stands for the query.
   }, [key, round])
+  // Without a filter every number is an event: what would not fit need not be read.
+  const all_from = Object.keys(query).length ? 0 : Math.max(0, reading.from - (events_max - reading.events.length))
   return {
     ...reading,
-    readOlder: (is_all) => read(is_all ? 0 : Math.max(0, reading.from - size), reading.from, reading.events, stop.current.signal),
+    readOlder: (is_all) => read(is_all ? all_from : Math.max(0, reading.from - size), reading.from, reading.events, stop.current.signal),
     renew: () => setRound((old) => old + 1),
   }
 }
@@ -139,15 +145,15 @@ export default function AuditScreen() {
     </Labelled>
   )
   const oldest_first = () => shown.toReversed()
-  const stamp = new Date().toISOString().slice(0, 10)
+  const nameOf = (ending: string) => fileName(new Date(), from, ending)
   return (
     <Page>
       <PageHead title="Audit">
         <div className="flex flex-wrap gap-2">
-          <button type="button" className="btn" disabled={shown.length === 0} onClick={() => download(`holdpoint-${stamp}.jsonl`, 'application/x-ndjson', toJsonLines(oldest_first()))}>
+          <button type="button" className="btn" disabled={shown.length === 0} onClick={() => download(nameOf('jsonl'), 'application/x-ndjson', toJsonLines(oldest_first()))}>
             Export JSON lines
           </button>
-          <button type="button" className="btn" disabled={shown.length === 0} onClick={() => download(`holdpoint-${stamp}.csv`, 'text/csv', toCsv(oldest_first()))}>
+          <button type="button" className="btn" disabled={shown.length === 0} onClick={() => download(nameOf('csv'), 'text/csv', toCsv(oldest_first()))}>
             Export CSV
           </button>
         </div>
@@ -173,8 +179,8 @@ export default function AuditScreen() {
           <>
             <span>
               {plural(shown.length, 'event')}
-              {from > 0 ? ', the newest ones' : ', all there are'}
-              {is_full && ` (at most ${grouped(events_max)} are read)`} · outcomes as they stand now
+              {error !== undefined ? '' : from > 0 ? ', the newest ones' : ', all there are'}
+              {from > 0 && is_full && `: what came before number ${from + 1} is left out, because at most ${grouped(events_max)} are read`} · outcomes as they stand now
             </span>
             <button type="button" className="btn-link shrink-0" onClick={renew}>
               Read again

@@ -22,6 +22,35 @@ const columns: [string, (event: Event) => string | number | null | undefined][] 
   ['digest', (event) => event.request.digest],
 ]
 
+/** The newest `count` of what is added one after the other. */
+export class Newest<T> {
+  private items: T[] = []
+  has_dropped = false
+
+  constructor(private readonly count: number) {}
+
+  add(item: T): void {
+    this.items.push(item)
+    // Now and then, not each time: what falls out is moved for.
+    if (this.items.length >= this.count * 2 + 100) this.trim()
+  }
+
+  all(): T[] {
+    this.trim()
+    return this.items
+  }
+
+  private trim(): void {
+    if (this.items.length <= this.count) return
+    this.has_dropped = true
+    this.items = this.items.slice(this.items.length - this.count)
+  }
+}
+
+/** A file that does not hold everything says in its name where it begins. */
+export const fileName = (day: Date, from: number, ending: string): string =>
+  `holdpoint-${day.toISOString().slice(0, 10)}${from > 0 ? `-after-${from}` : ''}.${ending}`
+
 /** One cell. A spreadsheet runs what begins like a formula, so such a cell gets a mark in front. */
 export function csvCell(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return ''

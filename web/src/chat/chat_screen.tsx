@@ -13,13 +13,14 @@ import { AnswerForm } from '../request/answer_form'
 import { useChanged } from '../request/changed'
 import { PlanView } from '../request/plan_view'
 import { AnswerView } from '../request/subject'
-import { Standing } from '../request/summary'
+import { HeldLine, Standing } from '../request/summary'
 import { useAddressQuery } from '../state/address'
 import { decide } from '../state/decide'
 import { hear, useInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { snooze } from '../state/snooze'
+import { heldByMe, undo } from '../state/undo'
 import { RequestPane } from '../ui/deciding'
 import { CloseIcon, RiskBars } from '../ui/icons'
 import { JsonView } from '../ui/json_view'
@@ -105,6 +106,13 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
       <p role="status" className="m-0 mt-3 flex items-center gap-2 text-soft">
         <Spinner /> on its way…
       </p>
+    )
+  const held = heldByMe(request)
+  if (held)
+    return (
+      <div className="mt-3">
+        <HeldLine held={held} onUndo={() => void undo(request.id, () => undefined)} label="Undo" />
+      </div>
     )
   if (why_not || is_offline) return <p className="m-0 mt-3 text-[0.875rem] text-soft">{is_offline ? 'No connection: deciding waits until it is back.' : `You cannot decide this: ${visibleText(why_not!)}.`}</p>
   if (request.kind === 'input') return <Question request={request} />

@@ -7,17 +7,19 @@ import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../mo
 import { Guard } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, plural, titleOf } from '../model/words'
+import { HeldLine } from '../request/summary'
 import { decideTogether } from '../state/decide'
 import { useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useMe } from '../state/session'
+import { heldByMe, undo } from '../state/undo'
 import { RiskBars } from '../ui/icons'
 import { JsonView } from '../ui/json_view'
 import { Countdown, Key, riskColor } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
 import type { Request } from '../wire'
 
-type Props = { requests: Request[]; title: string; onOpen: (id: string) => void; onDone: () => void; admits: (press: { repeat: boolean }) => boolean; back?: ReactNode }
+type Props = { requests: Request[]; title: string; onOpen: (id: string) => void; onDone: (sent: string[]) => void; admits: (press: { repeat: boolean }) => boolean; back?: ReactNode }
 
 /** One value of a request, whole. */
 function Cell({ request, column }: { request: Request; column: Column }) {
@@ -107,7 +109,8 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
   const has_users = new Set(page.map((request) => request.user)).size > 1
 
   const why = (request: Request) => whyNotTogether(request) ?? whyNotDecide(request, me)
-  const stanceOf = (request: Request) => (why(request) ? 'leave' : vetoes.has(request.id) ? 'veto' : 'take')
+  // What one has decided already waits for its seconds: it is neither sent again nor counted.
+  const stanceOf = (request: Request) => (heldByMe(request) || why(request) ? 'leave' : vetoes.has(request.id) ? 'veto' : 'take')
   const taken = page.filter((request) => stanceOf(request) === 'take')
   const vetoed = page.filter((request) => stanceOf(request) === 'veto')
   const now: Choice[] = [...taken.map((request): Choice => ({ request, stance: 'take' })), ...vetoed.map((request): Choice => ({ request, stance: 'veto' }))]
@@ -144,7 +147,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     const result = await decideTogether(
       seen.map(({ request, stance }) => ({ request, call: stance === 'take' ? { decision: 'approve' as const } : { decision: 'reject' as const, ...(reason.trim() ? { reason: reason.trim() } : {}) } })),
     )
-    if (result.failed.length === 0) onDone()
+    if (result.failed.length === 0) onDone(seen.map(({ request }) => request.id))
     // The button that was pressed is gone with what it decided.
     if (document.activeElement === document.body) document.getElementById('requests')?.focus({ preventScroll: true })
   }
@@ -202,6 +205,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
               {page.map((request, i) => {
                 const stance = stanceOf(request)
                 const reason_not = why(request)
+                const held = heldByMe(request)
                 return (
                   <tr key={request.id} className={`border-b border-line align-top ${stance === 'veto' ? 'bg-no-wash' : ''}`}>
                     {is_table ? (
@@ -226,7 +230,9 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
                       <Countdown request={request} />
                     </td>
                     <td className="py-1.5 text-right">
-                      {reason_not ? (
+                      {held ? (
+                        <HeldLine held={held} onUndo={() => void undo(request.id, () => undefined)} label={<>Undo<span className="sr-only"> row {i + 1}</span></>} />
+                      ) : reason_not ? (
                         <span className="text-faint">{visibleText(reason_not)}</span>
                       ) : (
                         <button type="button" aria-pressed={stance === 'veto'} className={`btn min-h-10 px-3 sm:min-h-8 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => toggle(request.id)}>

@@ -15,7 +15,7 @@ import { grouped, plural } from '../model/words'
 import { useChanged } from '../request/changed'
 import { useAddressQuery } from '../state/address'
 import { decide, type Call } from '../state/decide'
-import { clearMarks, select, toggleMark, useInbox } from '../state/inbox'
+import { clearMarks, select, toggleMark, unmark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
@@ -287,7 +287,11 @@ export default function InboxScreen({ id }: { id: string | null }) {
               requests={marked_requests}
               title={`${plural(marked_requests.length, 'request')} selected`}
               onOpen={pick}
-              onDone={() => (setBulk(false), clearMarks(), setMarking(false))}
+              onDone={(sent) => {
+                setBulk(false)
+                unmark(sent)
+                if (useInbox.getState().marked.size === 0) setMarking(false)
+              }}
               admits={admits}
               back={<BackButton onBack={() => setBulk(false)} />}
             />

@@ -36,7 +36,8 @@ type Props = {
 export const RequestRow = memo(function RequestRow({ row, me, index, total, is_selected, is_marked, is_marking, is_compact, onPick }: Props) {
   const request = row.type === 'one' ? row.request : row.requests[0]!
   const others = useOthers(request)
-  const held = row.type === 'one' ? heldByMe(request) : null
+  // A group waits while any of it does.
+  const held = row.type === 'one' || row.requests.every(heldByMe) ? heldByMe(request) : null
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const [is_new] = useState(() => useInbox.getState().arrived.has(request.id))
   const is_settled = request.state === 'settled'

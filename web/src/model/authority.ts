@@ -1,25 +1,34 @@
 // Who may decide what. The server is the judge; this only keeps the page from offering what it would refuse.
-import type { DecisionKind, Me, Request } from '../wire'
+import type { DecisionKind, Me, Request, Requirement } from '../wire'
 import { hasVoted } from './order'
+
+type Line = Requirement['lines'][number]
+
+/** The groups of a line. Who is in the others counts as well. */
+const groupsOf = (line: Line): string[] => [...(line.group === null ? [] : [line.group]), ...(line.other_groups ?? [])]
+
+const isAnybody = (line: Line): boolean => groupsOf(line).length === 0 && !line.people?.length
+
+const isInLine = (line: Line, me: Me): boolean =>
+  isAnybody(line) || groupsOf(line).some((group) => me.groups.includes(group)) || (line.people?.includes(me.name) ?? false)
+
+/** Asked on behalf of this person, or by an agent whose key is theirs. Servers before the owner was told do not name one. */
+const isOnBehalfOf = (request: Request & { owner?: string | null }, me: Me): boolean => request.user === me.name || request.owner === me.name
 
 /** Nothing, or why this person cannot decide this request. */
 export function whyNotDecide(request: Request, me: Me): string | null {
   if (request.state === 'settled') return 'it is settled'
   if (me.role !== 'approver' && me.role !== 'admin') return 'you may look, not decide'
-  if (request.requirement.exclude_requester && request.user === me.name) return 'it was asked on your behalf, so others decide it'
-  const is_in_line = request.requirement.lines.some(
-    (line) =>
-      (line.group === null && line.people === null) ||
-      (line.group !== null && me.groups.includes(line.group)) ||
-      (line.people?.includes(me.name) ?? false),
-  )
-  if (!is_in_line) return `it is for ${whoDecides(request)}`
+  if (request.requirement.exclude_requester && isOnBehalfOf(request, me)) return 'it was asked on your behalf, so others decide it'
+  if (!request.requirement.lines.some((line) => isInLine(line, me))) return `it is for ${whoDecides(request)}`
   return null
 }
 
 export function whoDecides(request: Request): string {
   const lines = request.requirement.lines.map((line) => {
-    const who = line.group !== null ? `group ${line.group}` : (line.people?.join(' or ') ?? 'any approver')
+    const groups = groupsOf(line)
+    const named = groups.length ? [`${groups.length > 1 ? 'groups' : 'group'} ${groups.join(' or ')}`] : []
+    const who = isAnybody(line) ? 'any approver' : [...named, ...(line.people ?? [])].join(' or ')
     return line.quorum > 1 ? `${line.quorum} of ${who}` : who
   })
   return lines.join(' and ')

@@ -7,7 +7,8 @@ import { reversibilityOf } from './words'
 export const group_min = 3
 export const bulk_max = 20
 
-function shapeOf(value: Json): string {
+/** Which members of which types a value has; of a list only that it is one. */
+export function shapeOf(value: Json): string {
   if (Array.isArray(value)) return '[]'
   if (isObject(value)) return `{${entriesOf(value).map(([name, item]) => `${JSON.stringify(name)}:${shapeOf(item)}`).join()}}`
   return value === null ? 'null' : typeof value

@@ -2,7 +2,7 @@
 // deserve a look, credentials, and words made of letters of two alphabets.
 import { findDanger } from './danger'
 import { findHidden } from './hidden'
-import { findSecrets } from './secrets'
+import { findSecrets, mask } from './secrets'
 
 export type Piece =
   | { kind: 'plain'; text: string }
@@ -99,4 +99,16 @@ export function visibleText(text: string): string {
     from = one.end
   }
   return from === 0 ? text : out + text.slice(from)
+}
+
+/** `visibleText` with credentials masked, for one line among many, where nobody has asked to see them. */
+export function maskedText(text: string): string {
+  const bare = uncover(text, findHidden(text))
+  let out = ''
+  let from = 0
+  for (const { start, end } of findSecrets(bare.text)) {
+    out += visibleText(text.slice(from, bare.at(start))) + mask
+    from = bare.at(end - 1) + 1
+  }
+  return out + visibleText(text.slice(from))
 }

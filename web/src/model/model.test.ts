@@ -91,6 +91,7 @@ describe('marked text', () => {
 
 describe('secrets', () => {
   it.each(['password', 'PGPASSWORD', 'apiKey', 'api_key', 'x-auth-token', 'clientSecret', 'Authorization', 'private_key', 'db.password', 'pin'])('%s is a secret', (name) => expect(isSecretName(name)).toBe(true))
+  it.each(['passwords', 'api_keys', 'credentials', 'cookies'])('%s are secrets', (name) => expect(isSecretName(name)).toBe(true))
   it.each(['max_tokens', 'tokens', 'secretary', 'passenger', 'keyboard', 'author', 'pinned', 'monkey', 'compass'])('%s is none', (name) => expect(isSecretName(name)).toBe(false))
   it.each(['AKIAIOSFODNN7EXAMPLE', 'ghp_abcdefghijklmnopqrstuvwxyz0123', 'postgres://ann:hunter22@db/x', 'Authorization: Bearer abcdef0123456789', 'password=hunter22'])('finds the credential in %j', (text) => expect(findSecrets(text)).toHaveLength(1))
 })
@@ -212,7 +213,20 @@ describe('authority', () => {
     expect(whyNotDecide(request({ requirement: line({ group: 'legal' }) }), ann)).toMatch(/legal/)
     expect(whyNotDecide(request({ requirement: line({ people: ['tom'] }) }), ann)).toMatch(/tom/)
     expect(whyNotDecide(request({ user: 'ann', requirement: { ...line({}), exclude_requester: true } }), ann)).toMatch(/behalf/)
+    const owned: Request & { owner: string | null } = { ...request({ user: 'tom', requirement: { ...line({}), exclude_requester: true } }), owner: 'ann' }
+    expect(whyNotDecide(owned, ann)).toMatch(/behalf/)
+    expect(whyNotDecide({ ...owned, requirement: line({}) }, ann)).toBeNull()
+    expect(whyNotDecide(owned, { ...ann, name: 'eve' })).toBeNull()
     expect(whyNotDecide(request({ state: 'settled' }), ann)).toMatch(/settled/)
+  })
+  it('X1 D10 a line of two roles is for the people of both', () => {
+    const both = request({ requirement: line({ group: 'legal', other_groups: ['finance', 'boss'] }) })
+    expect(whyNotDecide(both, ann)).toBeNull()
+    expect(whyNotDecide(both, { ...ann, groups: ['legal'] })).toBeNull()
+    expect(whyNotDecide(both, { ...ann, groups: ['sales'] })).toBe('it is for groups legal or finance or boss')
+    // Only the other groups are named: still not for anybody.
+    expect(whyNotDecide(request({ requirement: line({ other_groups: ['boss'] }) }), ann)).toBe('it is for group boss')
+    expect(whoDecides(request({ requirement: line({ group: 'legal', people: ['tom'], quorum: 2 }) }))).toBe('2 of group legal or tom')
   })
   it('D10 says who is still missing', () => {
     const two = request({ requirement: line({ group: 'finance', quorum: 2, have: 1 }) })
@@ -258,6 +272,17 @@ describe('likeness (U4)', () => {
     const found = likenessOf(request({ args: { orderId: '2', amount: 240 } }), [before, later])
     expect(found).toMatchObject({ count: 2, latest: later, differences: [{ path: ['amount'], before: 25, after: 240 }] })
     expect(likenessOf(request(), [])).toBeNull()
+    expect(found?.judged).toEqual([])
+  })
+  it('another amount may be another risk and another rule: it is compared all the same, and they are named', () => {
+    const small = request({ args: { orderId: '1', amount: 24 }, state: 'settled', settled_at: '2026-11-15T10:00:00.000Z', risk: risk('low') })
+    const large = request({ args: { orderId: '1', amount: 24000 }, risk: risk('high'), verdict: { kind: 'hold', rule: 'large', gate: null, because: null, policy: null } })
+    expect(likenessOf(large, [small])).toMatchObject({
+      count: 1, differences: [{ path: ['amount'], before: 24, after: 24000 }], judged: [{ what: 'risk', before: 'low', after: 'high' }, { what: 'rule', before: 'none', after: 'large' }],
+    })
+    expect(likenessOf(large, [{ ...small, agent: 'other-bot' }, request({ args: { orderId: 1, amount: 24 } })])).toBeNull()
+    // What is decided together keeps them apart.
+    expect(groupKey(small)).not.toBe(groupKey(large))
   })
 })
 

@@ -1,8 +1,10 @@
 // Finds credentials, so that whoever stands behind the approver does not read them from the screen.
+import type { Json } from '../wire'
+import { entriesOf, isObject, objectFrom } from './json'
 
 // `PGPASSWORD` and `clientSecret` are meant, `max_tokens` and `secretary` are not.
 const secret_name =
-  /pass(?:word|wd|phrase)|secret(?!ar)|(?:^|[_\-.\s])(?:pass|pwd|token|(?:api|private|access|signing|encryption)[_\-.\s]?key|apikey|auth(?:orization)?|bearer|cookie|credentials?|pin|cvv|cvc)$/i
+  /pass(?:word|wd|phrase)|secret(?!ar)|(?:^|[_\-.\s])(?:pass|pwd|token|(?:api|private|access|signing|encryption)[_\-.\s]?keys?|apikeys?|auth(?:orization)?|bearer|cookies?|credentials?|pin|cvv|cvc)$/i
 
 const secret_values: RegExp[] = [
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
@@ -24,6 +26,25 @@ const secret_values: RegExp[] = [
 export function isSecretName(name: string): boolean {
   return secret_name.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'))
 }
+
+/** What stands on the screen for a secret, whatever its length. */
+export const mask = '••••••••'
+
+/** True for values that a secret name hides. Yes, no and nothing are none: they only say whether there is a secret. */
+export const isMaskable = (value: Json): value is string | number => (typeof value === 'string' && value !== '') || typeof value === 'number'
+
+/** The value with what stands under a secret name masked, however deep: `passwords: ["x"]` and `credentials: {value: "x"}` too. */
+export function maskSecrets(value: Json, is_secret = false): Json {
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, is_secret))
+  if (isObject(value)) return objectFrom(entriesOf(value).map(([name, item]) => [name, maskSecrets(item, is_secret || isSecretName(name))]))
+  return is_secret && isMaskable(value) ? mask : value
+}
+
+// One member of a call as the server prints it: `name: "text"` or `name: 12`. A text that was cut has no second quote.
+const printed_member = /([^,("]{1,64}): ("(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/g
+
+/** A printed call, with the values of secret names masked. */
+export const maskCall = (text: string): string => text.replace(printed_member, (all, name: string) => (isSecretName(name.trim()) ? `${name}: ${mask}` : all))
 
 export type Secret = { start: number; end: number }
 

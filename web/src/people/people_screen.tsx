@@ -208,7 +208,7 @@ export default function PeopleScreen() {
                     <th role="columnheader" scope="col" className={head}>Name</th>
                     <th role="columnheader" scope="col" className={head}>Role</th>
                     <th role="columnheader" scope="col" className={head}>Groups or owner</th>
-                    <th role="columnheader" scope="col" className={head}>Signs in with</th>
+                    <th role="columnheader" scope="col" className={head}>Can sign in with</th>
                     <th role="columnheader" scope="col" className={head}>
                       <span className="sr-only">Actions</span>
                     </th>
@@ -223,7 +223,7 @@ export default function PeopleScreen() {
                       </td>
                       <td role="cell" className={cell}>{user.role}</td>
                       <td role="cell" className={`${cell} text-soft ${belongsTo(user) ? '' : 'max-md:hidden'}`}>{visibleText(belongsTo(user) || '–')}</td>
-                      <td role="cell" className={`${cell} text-soft`}>{user.role === 'agent' ? 'key' : user.has_password ? 'password' : 'link or key'}</td>
+                      <td role="cell" className={`${cell} text-soft`}>{user.role === 'agent' ? 'nothing: it has a key' : user.has_password ? 'password, link, passkey' : 'link, passkey'}</td>
                       <td role="cell" className={`${cell} md:whitespace-nowrap md:text-right`}>
                         {user.role !== 'agent' && !user.disabled && (
                           <>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { csvCell, toCsv, toJsonLines } from '../audit/export'
+import { csvCell, fileName, toCsv, toJsonLines } from '../audit/export'
 import { callOf, casesInOrder, readBacktest, readExplained, type Changed } from '../model/policy'
 import { SseReader } from '../model/sse'
 import { testRequest as request } from '../model/test_request'
@@ -53,6 +53,7 @@ describe('exports', () => {
     expect(lines).toHaveLength(4)
     expect(lines[0]).toMatch(/^seq,at,event,actor,request/)
     expect(lines[1]).toMatch(/^7,2026-11-15T12:00:00.000Z,request-settled,ann,req_/)
+    expect([0, 1234].map((from) => fileName(new Date('2026-11-15T12:00:00Z'), from, 'csv'))).toEqual(['holdpoint-2026-11-15.csv', 'holdpoint-2026-11-15-after-1234.csv'])
     expect(toJsonLines([event('a')]).trimEnd().split('\n').map((line) => (JSON.parse(line) as Event).seq)).toEqual([7])
   })
 })
@@ -62,6 +63,6 @@ describe('a stream in pieces', () => {
     const reader = new SseReader()
     expect(reader.push('retry: 2000\n\nid: 1\nevent: x\nda')).toEqual([])
     expect(reader.push('ta: {"a":1}\n')).toEqual([])
-    expect(reader.push('\n: still here\n\ndata: 2\r\ndata: 3\r\n\r\n')).toEqual(['{"a":1}', '2\n3'])
+    expect(reader.push('\n: still here\n\ndata: 2\r\ndata: 3\r\n\r\n')).toEqual([{ name: 'x', data: '{"a":1}' }, { name: 'message', data: '2\n3' }])
   })
 })

@@ -50,13 +50,13 @@ export function useLikeness(request: Request): { likeness: Likeness | null; is_l
 /** “Same as the 12 approved today except amount 24 → 240.” */
 export function LikenessLine({ likeness }: { likeness: Likeness | null }) {
   if (!likeness) return null
-  const { count, differences } = likeness
+  const { count, differences, judged } = likeness
   const times = count === 1 ? 'the one approved today' : `the last of ${count} approved today`
   return (
     <Section title="Compared with before">
       {differences.length === 0 ? (
         <p className="m-0">
-          Exactly the same as {times}, by {visibleText(likeness.latest.decision?.by ?? 'policy')}.
+          {judged.length ? 'The same' : 'Exactly the same'} as {times}, by {visibleText(likeness.latest.decision?.by ?? 'policy')}.
         </p>
       ) : (
         <>
@@ -66,6 +66,11 @@ export function LikenessLine({ likeness }: { likeness: Likeness | null }) {
           <ChangeList changes={differences} />
         </>
       )}
+      {judged.map(({ what, before, after }) => (
+        <p key={what} className="m-0 mt-1.5">
+          Another {what}: <SafeText text={before} /> → <b><SafeText text={after} /></b>
+        </p>
+      ))}
     </Section>
   )
 }

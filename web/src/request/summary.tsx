@@ -1,4 +1,5 @@
 // The head of a request: what it is, who asks, how long it waits, how it stands or ended.
+import type { ReactNode } from 'react'
 import { changes } from '../model/json'
 import { visibleText } from '../model/marked_text'
 import { didTo, isPlainCall, kindWord, timeoutWord, titleOf } from '../model/words'
@@ -84,7 +85,7 @@ export function HeldByOthers({ request }: { request: Request }) {
 }
 
 /** A decision of one's own that is not yet in effect. */
-export function HeldLine({ held, onUndo }: { held: NonNullable<Request['held']>[number]; onUndo: () => void }) {
+export function HeldLine({ held, onUndo, label = <>Undo <Key name="z" /></> }: { held: NonNullable<Request['held']>[number]; onUndo: () => void; label?: ReactNode }) {
   const left_s = secondsLeft(held.until, useNow())
   return (
     <p className="m-0 flex min-h-11 items-center gap-4">
@@ -92,7 +93,7 @@ export function HeldLine({ held, onUndo }: { held: NonNullable<Request['held']>[
         You {didTo(held.decision, 'this')}. It takes effect in <span className="tabular">{left_s} s</span>.
       </span>
       <button type="button" className="btn min-h-11 md:min-h-9" onClick={onUndo}>
-        Undo <Key name="z" />
+        {label}
       </button>
     </p>
   )

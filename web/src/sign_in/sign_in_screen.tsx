@@ -115,7 +115,7 @@ export function SignInScreen() {
     return (
       <Frame>
         <h1 className="text-lg">Sign in with this link</h1>
-        <p className="mb-5 mt-1 text-soft">It works once. Afterwards this browser stays signed in until you sign out.</p>
+        <p className="mb-5 mt-1 text-soft">It works once. Afterwards this browser stays signed in until you sign out or its session ends.</p>
         <button type="button" className="btn btn-yes min-h-11 w-full" disabled={is_busy} onClick={() => void enter({ link })}>
           {is_busy ? <Spinner /> : 'Sign in'}
         </button>

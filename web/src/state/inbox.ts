@@ -238,6 +238,9 @@ export function toggleMark(id: string): void {
   set({ marked })
 }
 
+/** Those that were decided; the rest of a long selection stays selected. */
+export const unmark = (ids: string[]): void => set({ marked: new Set([...get().marked].filter((id) => !ids.includes(id))) })
+
 export const clearMarks = (): void => set({ marked: new Set() })
 
 /** These have been in view. */

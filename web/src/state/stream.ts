@@ -1,5 +1,6 @@
 // The live stream of events. Tabs share one connection, because browsers open only six to a server: whoever holds the
-// lock listens and passes events on. A connection that broke goes on after the last event seen.
+// lock listens and passes events on. A connection that broke goes on after the last event seen; one that is silent for longer than
+// the server ever is broke too, although nobody said so.
 import type { Event, EventName, Viewers } from '../wire'
 
 const event_names: EventName[] = [
@@ -21,12 +22,17 @@ type Message = { type: 'event'; event: Event } | { type: 'presence'; viewers: Vi
 
 const pause_min_ms = 500
 const pause_max_ms = 15_000
+/** The server beats every 15 seconds: two may be late, three are not. */
+const silence_max_ms = 40_000
 
 export class Stream {
   private source: EventSource | null = null
   private last_seq: number | null = null
   private timer: ReturnType<typeof setTimeout> | undefined
   private pause_ms = pause_min_ms
+  private watchdog: ReturnType<typeof setTimeout> | undefined
+  /** Servers before the beat was an event are silent while nothing happens. */
+  private has_beaten = false
   private state: StreamState = 'connecting'
   private is_leader = false
   private is_closed = false
@@ -90,7 +96,9 @@ export class Stream {
     const resumes = this.last_seq !== null
     // Reconnecting is done here and not by the EventSource: it gives up for good on a 503.
     this.source = new EventSource(resumes ? `/v1/events?last_event_id=${this.last_seq}` : '/v1/events')
+    this.watch()
     this.source.onopen = () => {
+      this.noteLife()
       this.pause_ms = pause_min_ms
       this.become('live')
       if (resumes) return
@@ -99,21 +107,37 @@ export class Stream {
     }
     this.source.onerror = () => this.retry()
     this.source.addEventListener('reconnect', () => this.retry())
+    this.source.addEventListener('beat', () => {
+      this.has_beaten = true
+      this.noteLife()
+    })
     this.source.addEventListener('presence', (message: MessageEvent<string>) => {
+      this.noteLife()
       const viewers = JSON.parse(message.data) as Viewers
       this.listener.onPresence(viewers)
       this.say({ type: 'presence', viewers })
     })
     for (const name of event_names)
       this.source.addEventListener(name, (message: MessageEvent<string>) => {
+        this.noteLife()
         const event = JSON.parse(message.data) as Event
         this.take(event)
         this.say({ type: 'event', event })
       })
   }
 
+  private noteLife(): void {
+    clearTimeout(this.watchdog)
+    if (this.has_beaten) this.watch()
+  }
+
+  private watch(): void {
+    this.watchdog = setTimeout(() => this.retry(), silence_max_ms)
+  }
+
   private drop(): void {
     clearTimeout(this.timer)
+    clearTimeout(this.watchdog)
     this.source?.close()
     this.source = null
   }

@@ -60,12 +60,13 @@ function newestHeld(requests: Request[]): string[] {
   return newest ? [newest.id] : []
 }
 
-export async function undo(id: string): Promise<void> {
+/** Takes one back; `then` is where the person goes on, by default at that request. */
+export async function undo(id: string, then: (id: string) => void = select): Promise<void> {
   const since = toldSoFar()
   try {
     const request = await client.undo(id)
     acceptAnswer(since, request)
-    select(id)
+    then(id)
     tell(`${subjectOf(request)}: taken back; it waits again`, { tone: 'good' })
   } catch (error) {
     tell(sentence(error), { tone: 'bad', request: id })

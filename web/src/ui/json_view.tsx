@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { members_max } from '../model/fold'
 import { entriesOf, isObject } from '../model/json'
 import { countMarks } from '../model/marked_text'
-import { isSecretName } from '../model/secrets'
+import { isMaskable, isSecretName, mask } from '../model/secrets'
 import { plural } from '../model/words'
 import type { Json, JsonObject } from '../wire'
 import { LongText, SafeText } from './safe_text'
@@ -18,12 +18,13 @@ function Quoted({ text }: { text: string }) {
   )
 }
 
-function SecretValue({ text }: { text: string }) {
+function SecretValue({ value }: { value: string | number }) {
   const [is_shown, show] = useState(false)
+  const text = String(value)
   const marks = countMarks(text)
   return (
     <span className="foreign">
-      {is_shown ? <Quoted text={text} /> : <span className="text-soft">••••••••</span>}{' '}
+      {is_shown ? <Leaf value={value} is_secret={false} /> : <span className="text-soft">{mask}</span>}{' '}
       <span className="font-sans text-[0.8125rem] text-faint">
         {plural(text.length, 'character')}
         {marks > 0 && `, ${marks} marked`}
@@ -35,8 +36,9 @@ function SecretValue({ text }: { text: string }) {
   )
 }
 
-function Leaf({ name, value }: { name: string; value: Json }) {
-  if (typeof value === 'string') return value && isSecretName(name) ? <SecretValue text={value} /> : <Quoted text={value} />
+function Leaf({ value, is_secret }: { value: Json; is_secret: boolean }) {
+  if (is_secret && isMaskable(value)) return <SecretValue value={value} />
+  if (typeof value === 'string') return <Quoted text={value} />
   if (isObject(value)) return <span className="text-faint">{'{ }'}</span>
   if (Array.isArray(value)) return <span className="text-faint">[ ]</span>
   return <span className={value === null ? 'text-faint' : 'font-semibold'}>{String(value)}</span>
@@ -44,7 +46,8 @@ function Leaf({ name, value }: { name: string; value: Json }) {
 
 const isLeaf = (value: Json): boolean => typeof value !== 'object' || value === null || Object.keys(value).length === 0
 
-function Members({ value, depth }: { value: JsonObject | Json[]; depth: number }) {
+/** What stands under a secret name is secret as a whole. */
+function Members({ value, is_secret }: { value: JsonObject | Json[]; is_secret: boolean }) {
   const [shown, show] = useState(members_max)
   const all: [string, Json][] = Array.isArray(value) ? value.map((item, i) => [String(i), item]) : entriesOf(value)
   const names = all.map(([name]) => name.length)
@@ -58,7 +61,7 @@ function Members({ value, depth }: { value: JsonObject | Json[]; depth: number }
             <SafeText text={name} />
           </dt>
           <dd className={isLeaf(item) ? 'm-0 min-w-0 flex-1 basis-40' : 'm-0 mt-1 border-l border-line pl-4'}>
-            {isLeaf(item) ? <Leaf name={name} value={item} /> : <Members value={item as JsonObject} depth={depth + 1} />}
+            <Value value={item} is_secret={is_secret || isSecretName(name)} />
           </dd>
         </div>
       ))}
@@ -76,11 +79,15 @@ function Members({ value, depth }: { value: JsonObject | Json[]; depth: number }
   )
 }
 
+function Value({ value, is_secret }: { value: Json; is_secret: boolean }) {
+  return isLeaf(value) ? <Leaf value={value} is_secret={is_secret} /> : <Members value={value as JsonObject} is_secret={is_secret} />
+}
+
 /** A value; under a `name` that promises a secret it is masked like one. */
 export function JsonView({ value, name = '' }: { value: Json; name?: string }) {
   return (
     <div className="font-mono text-[0.875rem] leading-6">
-      {isLeaf(value) ? <Leaf name={name} value={value} /> : <Members value={value as JsonObject} depth={0} />}
+      <Value value={value} is_secret={isSecretName(name)} />
     </div>
   )
 }

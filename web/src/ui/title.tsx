@@ -1,13 +1,14 @@
-import { visibleText } from '../model/marked_text'
+import { maskedText, visibleText } from '../model/marked_text'
+import { maskCall } from '../model/secrets'
 import { isPlainCall, titleOf } from '../model/words'
 import type { Request } from '../wire'
 
 /** What is asked, in one line for a list. */
 export function Title({ request }: { request: Request }) {
-  const line = titleOf(request).split('\n', 1)[0]!.slice(0, 200)
-  if (!isPlainCall(request)) return <span className="font-medium">{visibleText(line)}</span>
+  // Masked before it is cut to what fits: half a credential would not be known as one.
+  if (!isPlainCall(request)) return <span className="font-medium">{maskedText(titleOf(request).split('\n', 1)[0]!.slice(0, 2000)).slice(0, 200)}</span>
   const tool = request.action!.tool
-  const inner = request.headline.slice(tool.length + 1).replace(/\)$/, '')
+  const inner = maskedText(maskCall(request.headline.slice(tool.length + 1).replace(/\)$/, '')))
   // A line that is too long is cut, but never inside a number or a short word: half of it would be another one.
   const parts = inner.split(/(?<=: )(-?\d[\d.eE+-]*|"[^"\\]{1,24}")/)
   return (
@@ -16,7 +17,7 @@ export function Title({ request }: { request: Request }) {
       {inner && (
         <span className="text-soft">
           {' '}
-          {parts.map((part, i) => (i % 2 ? <span key={i} className="inline-block">{visibleText(part)}</span> : visibleText(part)))}
+          {parts.map((part, i) => (i % 2 ? <span key={i} className="inline-block">{part}</span> : part))}
         </span>
       )}
     </>
