@@ -46,7 +46,7 @@ struct ServeFlags {
     std::string wait_max = "5m";
     std::string undo_max = "30s";
     std::string session_time = "12h";
-    double rate_per_key = 0, rate_per_address = 0;
+    double rate_per_key = 0, rate_per_address = 0, decisions_per_key = 100;
     std::vector<std::string> notify = {"push"};
     std::string push_contact;
     bool may_push_to_loopback = false;
@@ -150,6 +150,11 @@ void add_limit_options(Command command, ServeFlags& flags) {
     command
         .add_option("--rate-per-key", flags.rate_per_key,
                     "Calls per second of one key; 0: no limit")
+        .not_negative()
+        .group(group);
+    command
+        .add_option("--decisions-per-key", flags.decisions_per_key,
+                    "Decisions per second of one key, ten seconds' worth at once; 0: no limit")
         .not_negative()
         .group(group);
     command
@@ -277,6 +282,8 @@ Result<Config> to_config(const ServeFlags& flags) {
     config.api.json.bytes_max = flags.body_max;
     // A second's worth may come at once.
     config.api.auth.per_key = {flags.rate_per_key, std::max(1.0, flags.rate_per_key)};
+    config.api.auth.decisions_per_key = {flags.decisions_per_key,
+                                         std::max(1.0, 10 * flags.decisions_per_key)};
     config.api.auth.per_address = {flags.rate_per_address, std::max(1.0, flags.rate_per_address)};
     config.http.limits.body_bytes_max = flags.body_max;
     config.http.connections_max = flags.connections_max;

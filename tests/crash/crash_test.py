@@ -443,7 +443,7 @@ class Run:
         self.ledger = Ledger(self.folder / "ledger.jsonl")
         self.environment = environment
         # People answer four of five; in a long run more wait than any agent may have by default.
-        self.server = Server("--pending-max", "1000000", data=self.folder / "data", binary_path=crash_binary() or binary(),
+        self.server = Server("--pending-max", "1000000", "--decisions-per-key", "0", data=self.folder / "data", binary_path=crash_binary() or binary(),
                              env={"HOLDPOINT_TEST_FAULTS": "", **environment})
         self.server.env = {k: v for k, v in self.server.env.items() if v}
         self.gate = Gate()

@@ -469,6 +469,19 @@ class LimitTest(unittest.TestCase):
             self.assertEqual(ann.get("/v1/me").status, 200, "the limit is per key")
             eventually(lambda: agent.get("/v1/me").status == 200, "the limit passes", every_s=0.2)
 
+    def test_X4_decisions_of_one_key_are_limited_and_everything_else_is_not(self):
+        with Server("--decisions-per-key", "0.5") as server:
+            agent, ann, bob = server.actor("agent", "a"), server.actor("approver", "ann"), server.actor("approver", "bob")
+            made = [agent.propose() for _ in range(8)]
+            answers = [ann.post(f"/v1/requests/{request['id']}/decision", {"decision": "approve"}) for request in made]
+            self.assertEqual([answer.status for answer in answers[:5]], [200] * 5, "ten seconds' worth may come at once")
+            refused = answers[-1]
+            self.assertEqual((refused.status, refused.error["code"]), (429, "rate_limited"))
+            self.assertGreaterEqual(int(refused.headers["Retry-After"]), 1)
+            self.assertEqual(agent.read(made[-1])["state"], "pending", "what was refused was not decided")
+            self.assertEqual(ann.get("/v1/requests").status, 200, "reading is not limited")
+            self.assertEqual(bob.decide(made[-1])["outcome"], "approved", "the limit is per key")
+
     def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
         with Server() as server:
             server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})
