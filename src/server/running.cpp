@@ -1,6 +1,7 @@
 #include "server/running.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sodium.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
@@ -234,6 +235,12 @@ Result<void> Running::load_policy() {
                             **kept, loaded.error().message)};
         policy = *loaded;
         policy_source_.origin = "store";
+        if (!config_.builtin_flags.empty())
+            spdlog::warn(
+                "{} is ignored: the policy {} was put in force over the API and says it all. Apply "
+                "one that says the same (`holdpoint policy show`, `holdpoint policy apply`), or "
+                "start with --policy FILE",
+                fmt::join(config_.builtin_flags, ", "), **kept);
     } else {
         policy = policy::compose(config_.policy);
     }
@@ -244,7 +251,8 @@ Result<void> Running::load_policy() {
             return ok;
     for (const policy::Warning& warning : policy->warnings)
         spdlog::warn("policy, line {}: {}", warning.mark.line, warning.message);
-    policy_ = std::make_unique<service::PolicyInForce>(std::move(policy));
+    policy_ =
+        std::make_unique<service::PolicyInForce>(std::move(policy), config_.policy.is_disabled);
     return {};
 }
 

@@ -516,6 +516,50 @@ class SwitchTest(unittest.TestCase):
             self.assertEqual(ann.get("/v1/stats")["outcomes"]["allowed"], 4)
             self.assertIn("switched off", server.log(), "the switch is worth a warning")
 
+    def test_P9_the_switch_stands_above_a_policy_file_and_whatever_replaces_it(self):
+        held = "holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n"
+        tested = held + "tests:\n  - {name: publishing waits, call: {tool: publish}, expect: {decision: require}}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "policy.yaml"
+            path.write_text(tested)
+            with Server("--approvals-disabled", "--policy", str(path)) as server:
+                agent = server.actor("agent", "bot")
+                self.assertEqual(agent.propose("publish")["outcome"], "allowed")
+                self.assertIn("switched off", server.log())
+                path.write_text(tested + "# again\n")
+                self.assertEqual(server.admin.post("/v1/policy/reload").status, 200)
+                self.assertEqual(agent.propose("publish")["outcome"], "allowed", "a file that is read again changes nothing")
+
+    def test_P9_the_switch_stands_above_a_policy_from_the_store(self):
+        held = "holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n"
+        with Server() as server:
+            agent = server.actor("agent", "bot")
+            self.assertEqual(server.admin.call("PUT", "/v1/policy", {"text": held}).status, 200)
+            self.assertEqual(agent.propose("publish")["state"], "pending")
+            server.stop()
+            server.flags = ["--approvals-disabled"]
+            server.start()
+            self.assertEqual(agent.propose("publish")["outcome"], "allowed")
+            self.assertEqual(server.admin.call("PUT", "/v1/policy", {"text": held + "# again\n"}).status, 200)
+            self.assertEqual(agent.propose("publish")["outcome"], "allowed")
+            server.stop()
+            server.flags = []
+            server.start()
+            self.assertEqual(agent.propose("publish")["state"], "pending", "without the flag the policy counts again")
+
+    def test_P9_flags_that_a_stored_policy_overrules_are_named_in_the_log(self):
+        with Server("--timeout", "1h") as server:
+            self.assertNotIn("is ignored", server.log())
+            held = "holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n"
+            self.assertEqual(server.admin.call("PUT", "/v1/policy", {"text": held}).status, 200)
+            server.stop()
+            server.flags = ["--timeout", "1h", "--allow-tool", "read"]
+            server.start()
+            line, = [line for line in server.log(1000).splitlines() if "is ignored" in line]
+            for word in ("--timeout", "--allow-tool", "policy apply", "--policy FILE"):
+                self.assertIn(word, line)
+            self.assertNotIn("--default-verdict", line, "only what was given is named")
+
     def test_P1_lists_of_tools_and_the_requiring_one_wins(self):
         with Server("--require-tool", "pay", "--require-tool", "both", "--allow-tool", "read", "--allow-tool", "both",
                     "--default-verdict", "allow") as server:
@@ -604,6 +648,20 @@ class DoorTest(unittest.TestCase):
                                                         "--listen", f"127.0.0.1:{free_port()}")):
             with self.subTest(flags=flags):
                 self.run_and_fail(*flags)
+
+    def test_P9_a_policy_file_and_flags_that_it_would_overrule_are_refused_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "policy.yaml"
+            path.write_text("holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n")
+            for flags in (("--require-tool", "pay"), ("--default-verdict", "allow"), ("--quorum", "2"), ("--timeout", "5m"),
+                          ("--on-timeout", "approve"), ("--not-modifiable",)):
+                with self.subTest(flags=flags):
+                    words = self.run_and_fail("--policy", str(path), *flags)
+                    self.assertIn(flags[0], words)
+                    self.assertIn("--policy", words)
+            config = pathlib.Path(folder) / "config.toml"
+            config.write_text("[serve]\ntimeout = \"1h\"\n")
+            self.assertIn("--timeout", self.run_and_fail("--policy", str(path), "--config", str(config)), "a config file is no other way")
 
     def test_a_port_in_use_is_said(self):
         with Server() as server:
