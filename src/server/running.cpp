@@ -34,6 +34,7 @@ constexpr int ticks_per_look = 10;  // rows of the outbox that are due again
 constexpr std::int64_t sleep_ms_max =
     5000;  // the boot clock counts through suspend, a timer does not
 constexpr std::chrono::minutes clean_every{10};
+constexpr int forget_at_once = 2000;  // old records in one transaction: some milliseconds
 constexpr milliseconds stop_deadline{5000};
 constexpr std::int64_t idempotency_ms = 7LL * 86'400'000;
 /// Longer than any window a policy can name, and than sessions and tasks are counted.
@@ -489,20 +490,32 @@ void Running::clean_up() {
     ClockReading reading = read_system_clock();
     reading.wall = now;
     auto work = [now, text = clock_text(reading)](store::Transaction& tx) -> Result<void> {
-        if (Result<int> ok = tx.forget_idempotent(now + -idempotency_ms, 10'000); !ok)
-            return ok.error();
         if (Result<int> ok = tx.drop_sessions_before(now); !ok) return ok.error();
         if (Result<int> ok = tx.drop_snoozes_before(now); !ok) return ok.error();
-        if (Result<int> ok = tx.forget_sums(now + -sums_ms, 10'000); !ok) return ok.error();
         return tx.set_setting(clock_setting, text);
     };
     store_->run(std::move(work), [](Result<void> cleaned) {
         if (!cleaned) spdlog::warn("cannot clean up: {}", cleaned.error().message);
     });
+    forget_old();
     outbox_->poke();
     clean_timer_.expires_after(clean_every);
     clean_timer_.async_wait([this](const boost::system::error_code& failed) {
         if (!failed) clean_up();
+    });
+}
+
+void Running::forget_old() {
+    auto work = [now = clock_->now()](store::Transaction& tx) -> Result<bool> {
+        const Result<int> records = tx.forget_idempotent(now + -idempotency_ms, forget_at_once);
+        if (!records) return records.error();
+        const Result<int> sums = tx.forget_sums(now + -sums_ms, forget_at_once);
+        if (!sums) return sums.error();
+        return *records == forget_at_once || *sums == forget_at_once;
+    };
+    store_->run(std::move(work), [this](Result<bool> has_more) {
+        if (!has_more) return spdlog::warn("cannot clean up: {}", has_more.error().message);
+        if (*has_more && !is_stopping_) forget_old();
     });
 }
 

@@ -54,6 +54,8 @@ class Running {
     void sleep_until_due();
     void let_time_pass();
     void clean_up();
+    /// Drops old records in steps, so that nobody waits for a long transaction.
+    void forget_old();
     void stop();
 
     /// Runs one use case and waits for it; only while the loop is not running.
