@@ -114,16 +114,6 @@ Result<Started> Running::start() {
     if (Result<void> ok = start_clock(); !ok) return ok.error();
     if (Result<void> ok = load_policy(); !ok) return ok.error();
 
-    auto offload = [this](std::move_only_function<void()> work,
-                          std::move_only_function<void()> then) {
-        auto both = std::make_shared<
-            std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
-            std::move(work), std::move(then));
-        boost::asio::post(blocking_, [this, both] {
-            both->first();
-            boost::asio::post(io_, [both] { both->second(); });
-        });
-    };
     const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
                           config_.channels.end();
     std::optional<PushSecrets> secrets;
@@ -149,7 +139,7 @@ Result<Started> Running::start() {
     options.relying_party = webauthn::relying_party_of(started.url);
     options.site = &embedded_site();
     started_ms_ = steady_ms();
-    api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload, options);
+    api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload_to(blocking_), options);
     api_->set_policy_source(policy_source_);
     api_->set_metrics([this](const store::Counters& counters) {
         return metrics_.text(
@@ -170,6 +160,19 @@ Result<Started> Running::start() {
     let_time_pass();
     api_->set_ready(true);
     return started;
+}
+
+auth::Offload Running::offload_to(boost::asio::thread_pool& pool) {
+    return
+        [this, &pool](std::move_only_function<void()> work, std::move_only_function<void()> then) {
+            auto both = std::make_shared<
+                std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
+                std::move(work), std::move(then));
+            boost::asio::post(pool, [this, both] {
+                both->first();
+                boost::asio::post(io_, [both] { both->second(); });
+            });
+        };
 }
 
 Result<void> Running::open_store() {
@@ -322,16 +325,6 @@ std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
     namespace push = notify::push;
     api_->set_push({secrets.keys.public_point(), secrets.token_key});
     const bool may_be_loopback = config_.api.may_push_to_loopback;
-    auto offload = [this](std::move_only_function<void()> work,
-                          std::move_only_function<void()> then) {
-        auto both = std::make_shared<
-            std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
-            std::move(work), std::move(then));
-        boost::asio::post(outgoing_, [this, both] {
-            both->first();
-            boost::asio::post(io_, [both] { both->second(); });
-        });
-    };
     auto post = [may_be_loopback](const push::Call& call) {
         return push::post(call, may_be_loopback);
     };
@@ -342,7 +335,7 @@ std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
                                  known == policy->tools.end() ? nullptr : known->second.tool);
     };
     return std::make_unique<push::PushChannel>(
-        *store_, *clock_, offload, post,
+        *store_, *clock_, offload_to(outgoing_), post,
         push::PushChannel::Options{secrets.keys, secrets.token_key, started.url,
                                    config_.push_contact, is_secret});
 }

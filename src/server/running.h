@@ -56,6 +56,8 @@ class Running {
     void clean_up();
     /// Drops old records in steps, so that nobody waits for a long transaction.
     void forget_old();
+    /// Runs `work` on that pool, then `then` on the loop.
+    auth::Offload offload_to(boost::asio::thread_pool& pool);
     void stop();
 
     /// Runs one use case and waits for it; only while the loop is not running.
