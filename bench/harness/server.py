@@ -99,10 +99,10 @@ class Holdpoint:
 
     def start(self):
         port = free_port()
-        # The agents of a benchmark have more waiting than any real one, and for longer.
+        # The agents of a benchmark have more waiting than any real one, and for longer; its people decide faster.
         process = Process(
             [self.binary, "serve", "--data", self.data, "--listen", f"127.0.0.1:{port}",
-             "--pending-max", "100000000", "--timeout", "24h", "--connections-max", "1000000",
+             "--pending-max", "100000000", "--timeout", "24h", "--connections-max", "1000000", "--decisions-per-key", "0",
              "--log-level", "warn"],
             os.path.join(self.directory, "log"), port)
         process.wait("/readyz")

@@ -33,6 +33,7 @@ class Lists {
         add("pending of a tool", "state=pending&tool=process_refund&limit=50", 50);
         add("agent and risk", "agent=bench-agent-0&risk=high&limit=50", 50);
         add("unknown tool", "tool=never_used&limit=50", 0);
+        add("unknown tool of a busy agent", "agent=bench-agent-0&tool=never_used&limit=50", 0);
         add("unknown user", "state=pending&user=nobody&limit=50", 0);
         add("none settled so", "outcome=rejected&limit=50", 0);
         const auto of_session = [this](std::size_t turn) {

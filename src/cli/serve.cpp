@@ -46,7 +46,7 @@ struct ServeFlags {
     std::string wait_max = "5m";
     std::string undo_max = "30s";
     std::string session_time = "12h";
-    double rate_per_key = 0, rate_per_address = 0;
+    double rate_per_key = 0, rate_per_address = 0, decisions_per_key = 100;
     std::vector<std::string> notify = {"push"};
     std::string push_contact;
     bool may_push_to_loopback = false;
@@ -55,11 +55,15 @@ struct ServeFlags {
     bool must_accept_clock = false, must_make_admin_key = false, must_check_store = false;
 };
 
+constexpr const char* policy_group = "What waits for a person";
+constexpr const char* time_group = "Time";
+
 void add_policy_options(Command command, ServeFlags& flags) {
-    const char* group = "What waits for a person";
+    const char* group = policy_group;
     command
-        .add_option("--policy", flags.policy_file,
-                    "Policy file; the other options of this group are for servers without one")
+        .add_option(
+            "--policy", flags.policy_file,
+            "Policy file; of this group and the next only --approvals-disabled goes with it")
         .existing_file()
         .group(group);
     command.add_option("--require-tool", flags.require, "Tool that always waits (repeatable)")
@@ -73,7 +77,7 @@ void add_policy_options(Command command, ServeFlags& flags) {
         .group(group);
     command
         .add_flag("--approvals-disabled", flags.is_disabled,
-                  "Master switch: everything passes, and is still recorded")
+                  "Master switch, above any policy: everything passes, and is still recorded")
         .group(group);
     command.add_option("--risk", flags.risk, "Risk of every action; an agent can only raise it")
         .one_of({"low", "medium", "high", "critical"})
@@ -99,7 +103,7 @@ void add_policy_options(Command command, ServeFlags& flags) {
 }
 
 void add_time_options(Command command, ServeFlags& flags) {
-    const char* group = "Time";
+    const char* group = time_group;
     command.add_option("--timeout", flags.timeout, "How long a request waits, like 90s, 5m, 1h30m")
         .group(group);
     command.add_option("--on-timeout", flags.on_timeout, "What happens then")
@@ -150,6 +154,11 @@ void add_limit_options(Command command, ServeFlags& flags) {
     command
         .add_option("--rate-per-key", flags.rate_per_key,
                     "Calls per second of one key; 0: no limit")
+        .not_negative()
+        .group(group);
+    command
+        .add_option("--decisions-per-key", flags.decisions_per_key,
+                    "Decisions per second of one key, ten seconds' worth at once; 0: no limit")
         .not_negative()
         .group(group);
     command
@@ -249,6 +258,19 @@ void take_policy(const ServeFlags& flags, policy::Builtin& policy) {
     policy.requirement.exclude_requester = flags.is_requester_excluded;
 }
 
+/// The flags that were given, here or in the config file, and hold only without a policy.
+std::vector<std::string> given_builtin_flags(Command command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get().get_options()) {
+        const bool is_ours =
+            option->get_group() == policy_group || option->get_group() == time_group;
+        const std::string name = option->get_name();
+        const bool goes_with_all = name == "--policy" || name == "--approvals-disabled";
+        if (is_ours && !goes_with_all && option->count() > 0) names.push_back(name);
+    }
+    return names;
+}
+
 Result<Config> to_config(const ServeFlags& flags) {
     Config config;
     config.data = flags.data;
@@ -277,6 +299,8 @@ Result<Config> to_config(const ServeFlags& flags) {
     config.api.json.bytes_max = flags.body_max;
     // A second's worth may come at once.
     config.api.auth.per_key = {flags.rate_per_key, std::max(1.0, flags.rate_per_key)};
+    config.api.auth.decisions_per_key = {flags.decisions_per_key,
+                                         std::max(1.0, 10 * flags.decisions_per_key)};
     config.api.auth.per_address = {flags.rate_per_address, std::max(1.0, flags.rate_per_address)};
     config.http.limits.body_bytes_max = flags.body_max;
     config.http.connections_max = flags.connections_max;
@@ -316,10 +340,11 @@ void greet(const server::Started& started, bool is_json) {
     std::fflush(stdout);
 }
 
-ExitCode serve(const ServeFlags& flags, bool is_json) {
+ExitCode serve(const ServeFlags& flags, std::vector<std::string> builtin_flags, bool is_json) {
     start_log(flags.log_level);
     Result<void> served = {};
-    const Result<Config> config = to_config(flags);
+    Result<Config> config = to_config(flags);
+    if (config) config->builtin_flags = std::move(builtin_flags);
     if (config)
         served = server::serve(
             *config, [is_json](const server::Started& started) { greet(started, is_json); });
@@ -375,7 +400,7 @@ void add_serve(Command app, Commands& commands) {
             std::fputs("holdpoint: say where the data lives: --data DIR\n", stderr);
             return ExitCode::usage;
         }
-        return serve(*flags, global.is_json);
+        return serve(*flags, given_builtin_flags(command), global.is_json);
     });
 }
 

@@ -378,6 +378,14 @@ Result<std::shared_ptr<const Policy>> compile(PolicyFile file, Extensions extens
     return std::make_shared<const Policy>(compiler.take());
 }
 
+std::shared_ptr<const Policy> switched_off(const Policy& policy) {
+    PolicyFile file = policy.file;
+    file.is_disabled = true;
+    Result<std::shared_ptr<const Policy>> off = compile(std::move(file));
+    HOLDPOINT_ASSERT(off.has_value());
+    return std::move(*off);
+}
+
 Result<std::shared_ptr<const Policy>> load(std::string_view text, const LoadOptions& options) {
     Result<PolicyFile> file = read_policy(text);
     if (!file) return file.error();

@@ -13,6 +13,10 @@ namespace holdpoint::policy {
 /// error, with its place. Does not run the tests in the file.
 Result<std::shared_ptr<const Policy>> compile(PolicyFile file, Extensions extensions = {});
 
+/// The same policy with its master switch off: everything passes, and is recorded. What a program
+/// added to it is left out; nothing would ask it.
+std::shared_ptr<const Policy> switched_off(const Policy& policy);
+
 struct LoadOptions {
     ParentReader read_parent;
     Extensions extensions;

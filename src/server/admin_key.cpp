@@ -18,6 +18,20 @@ Error cannot(const char* what, const std::string& path) {
             fmt::format("cannot {} `{}`: {}", what, path, std::strerror(errno))};
 }
 
+/// A name that was given is on the disk when its folder is: without this a power cut could leave a
+/// stored key whose text nobody has.
+Result<void> sync_folder_of(const std::string& path) {
+    std::string folder = std::filesystem::path(path).parent_path().string();
+    if (folder.empty()) folder = ".";
+    const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return cannot("open", folder);
+    const bool is_synced = fsync(file) == 0;
+    const Error failure = cannot("sync", folder);
+    close(file);
+    if (!is_synced) return failure;
+    return {};
+}
+
 }  // namespace
 
 Result<void> prepare_data_directory(const std::string& path) {
@@ -67,7 +81,7 @@ Result<void> write_admin_key(const std::string& path, const std::string& key) {
     close(file);
     if (!is_written) return failure;
     if (rename(temporary.c_str(), path.c_str()) != 0) return cannot("write", path);
-    return {};
+    return sync_folder_of(path);
 }
 
 }  // namespace holdpoint::server

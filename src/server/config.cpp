@@ -1,6 +1,7 @@
 #include "server/config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
@@ -40,6 +41,11 @@ Result<void> check(const Config& config) {
                                "--tls-key, or --behind-proxy if a proxy does TLS",
                                config.address),
                    "--listen");
+    if (!config.policy_file.empty() && !config.builtin_flags.empty())
+        return bad(fmt::format("{} holds only without a policy, and --policy names one: say it in "
+                               "`{}`, or leave one of them out",
+                               fmt::join(config.builtin_flags, ", "), config.policy_file),
+                   config.builtin_flags.front());
     const core::Timing& timing = config.policy.timing;
     const bool must_escalate =
         timing.on_timeout == core::TimeoutAction::escalate || timing.escalate_after_ms > 0;

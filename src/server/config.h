@@ -19,7 +19,8 @@ struct Config {
     bool is_behind_proxy = false;  ///< trust X-Forwarded-*, and listen beyond loopback without TLS
     std::string base_url;          ///< how people reach it; made from the address if empty
     policy::Builtin policy;        ///< where neither a file nor the store has one
-    std::string policy_file;       ///< wins over everything else; empty: none
+    std::vector<std::string> builtin_flags;  ///< that said something of it, but for the switch
+    std::string policy_file;                 ///< wins over everything else; empty: none
     api::ApiOptions api;
     http::Options http;
     std::vector<std::string> channels = {"push"};  ///< of the outbox: `log`, `push`

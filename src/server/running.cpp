@@ -1,6 +1,7 @@
 #include "server/running.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sodium.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
@@ -33,6 +34,7 @@ constexpr int ticks_per_look = 10;  // rows of the outbox that are due again
 constexpr std::int64_t sleep_ms_max =
     5000;  // the boot clock counts through suspend, a timer does not
 constexpr std::chrono::minutes clean_every{10};
+constexpr int forget_at_once = 2000;  // old records in one transaction: some milliseconds
 constexpr milliseconds stop_deadline{5000};
 constexpr std::int64_t idempotency_ms = 7LL * 86'400'000;
 /// Longer than any window a policy can name, and than sessions and tasks are counted.
@@ -112,16 +114,6 @@ Result<Started> Running::start() {
     if (Result<void> ok = start_clock(); !ok) return ok.error();
     if (Result<void> ok = load_policy(); !ok) return ok.error();
 
-    auto offload = [this](std::move_only_function<void()> work,
-                          std::move_only_function<void()> then) {
-        auto both = std::make_shared<
-            std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
-            std::move(work), std::move(then));
-        boost::asio::post(blocking_, [this, both] {
-            both->first();
-            boost::asio::post(io_, [both] { both->second(); });
-        });
-    };
     const bool has_push = std::find(config_.channels.begin(), config_.channels.end(), "push") !=
                           config_.channels.end();
     std::optional<PushSecrets> secrets;
@@ -147,7 +139,7 @@ Result<Started> Running::start() {
     options.relying_party = webauthn::relying_party_of(started.url);
     options.site = &embedded_site();
     started_ms_ = steady_ms();
-    api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload, options);
+    api_ = std::make_unique<api::Api>(*store_, *clock_, *policy_, offload_to(blocking_), options);
     api_->set_policy_source(policy_source_);
     api_->set_metrics([this](const store::Counters& counters) {
         return metrics_.text(
@@ -168,6 +160,19 @@ Result<Started> Running::start() {
     let_time_pass();
     api_->set_ready(true);
     return started;
+}
+
+auth::Offload Running::offload_to(boost::asio::thread_pool& pool) {
+    return
+        [this, &pool](std::move_only_function<void()> work, std::move_only_function<void()> then) {
+            auto both = std::make_shared<
+                std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
+                std::move(work), std::move(then));
+            boost::asio::post(pool, [this, both] {
+                both->first();
+                boost::asio::post(io_, [both] { both->second(); });
+            });
+        };
 }
 
 Result<void> Running::open_store() {
@@ -234,6 +239,12 @@ Result<void> Running::load_policy() {
                             **kept, loaded.error().message)};
         policy = *loaded;
         policy_source_.origin = "store";
+        if (!config_.builtin_flags.empty())
+            spdlog::warn(
+                "{} is ignored: the policy {} was put in force over the API and says it all. Apply "
+                "one that says the same (`holdpoint policy show`, `holdpoint policy apply`), or "
+                "start with --policy FILE",
+                fmt::join(config_.builtin_flags, ", "), **kept);
     } else {
         policy = policy::compose(config_.policy);
     }
@@ -244,7 +255,8 @@ Result<void> Running::load_policy() {
             return ok;
     for (const policy::Warning& warning : policy->warnings)
         spdlog::warn("policy, line {}: {}", warning.mark.line, warning.message);
-    policy_ = std::make_unique<service::PolicyInForce>(std::move(policy));
+    policy_ =
+        std::make_unique<service::PolicyInForce>(std::move(policy), config_.policy.is_disabled);
     return {};
 }
 
@@ -313,16 +325,6 @@ std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
     namespace push = notify::push;
     api_->set_push({secrets.keys.public_point(), secrets.token_key});
     const bool may_be_loopback = config_.api.may_push_to_loopback;
-    auto offload = [this](std::move_only_function<void()> work,
-                          std::move_only_function<void()> then) {
-        auto both = std::make_shared<
-            std::pair<std::move_only_function<void()>, std::move_only_function<void()>>>(
-            std::move(work), std::move(then));
-        boost::asio::post(outgoing_, [this, both] {
-            both->first();
-            boost::asio::post(io_, [both] { both->second(); });
-        });
-    };
     auto post = [may_be_loopback](const push::Call& call) {
         return push::post(call, may_be_loopback);
     };
@@ -333,7 +335,7 @@ std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
                                  known == policy->tools.end() ? nullptr : known->second.tool);
     };
     return std::make_unique<push::PushChannel>(
-        *store_, *clock_, offload, post,
+        *store_, *clock_, offload_to(outgoing_), post,
         push::PushChannel::Options{secrets.keys, secrets.token_key, started.url,
                                    config_.push_contact, is_secret});
 }
@@ -481,20 +483,32 @@ void Running::clean_up() {
     ClockReading reading = read_system_clock();
     reading.wall = now;
     auto work = [now, text = clock_text(reading)](store::Transaction& tx) -> Result<void> {
-        if (Result<int> ok = tx.forget_idempotent(now + -idempotency_ms, 10'000); !ok)
-            return ok.error();
         if (Result<int> ok = tx.drop_sessions_before(now); !ok) return ok.error();
         if (Result<int> ok = tx.drop_snoozes_before(now); !ok) return ok.error();
-        if (Result<int> ok = tx.forget_sums(now + -sums_ms, 10'000); !ok) return ok.error();
         return tx.set_setting(clock_setting, text);
     };
     store_->run(std::move(work), [](Result<void> cleaned) {
         if (!cleaned) spdlog::warn("cannot clean up: {}", cleaned.error().message);
     });
+    forget_old();
     outbox_->poke();
     clean_timer_.expires_after(clean_every);
     clean_timer_.async_wait([this](const boost::system::error_code& failed) {
         if (!failed) clean_up();
+    });
+}
+
+void Running::forget_old() {
+    auto work = [now = clock_->now()](store::Transaction& tx) -> Result<bool> {
+        const Result<int> records = tx.forget_idempotent(now + -idempotency_ms, forget_at_once);
+        if (!records) return records.error();
+        const Result<int> sums = tx.forget_sums(now + -sums_ms, forget_at_once);
+        if (!sums) return sums.error();
+        return *records == forget_at_once || *sums == forget_at_once;
+    };
+    store_->run(std::move(work), [this](Result<bool> has_more) {
+        if (!has_more) return spdlog::warn("cannot clean up: {}", has_more.error().message);
+        if (*has_more && !is_stopping_) forget_old();
     });
 }
 

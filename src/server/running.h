@@ -54,6 +54,10 @@ class Running {
     void sleep_until_due();
     void let_time_pass();
     void clean_up();
+    /// Drops old records in steps, so that nobody waits for a long transaction.
+    void forget_old();
+    /// Runs `work` on that pool, then `then` on the loop.
+    auth::Offload offload_to(boost::asio::thread_pool& pool);
     void stop();
 
     /// Runs one use case and waits for it; only while the loop is not running.

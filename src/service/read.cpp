@@ -48,6 +48,7 @@ bool matches(const store::ListFilter& filter, const core::Request& request) {
            fits(filter.agent, request.agent) && fits(filter.tool, request.tool) &&
            fits(filter.risk, request.risk) && fits(filter.kind, request.kind) &&
            fits(filter.batch, request.batch) && fits(filter.agent_id, request.agent_id) &&
+           fits(filter.is_released, request.is_released) &&
            (!filter.since || request.created_at >= *filter.since) &&
            (!filter.until || request.created_at < *filter.until);
 }

@@ -116,6 +116,7 @@ struct ListFilter {
     std::optional<BatchId> batch;
     std::optional<Timestamp> since, until;  ///< created at or after, created before
     std::optional<PrincipalId> agent_id;    ///< set by the door for agents: they see their own only
+    std::optional<bool> is_released = {};   ///< whether the action may run now
     /// What a person has put off until later, or everything but that.
     struct Snoozed {
         PrincipalId person;
@@ -129,11 +130,14 @@ struct ListQuery {
     ListFilter filter;
     std::int64_t before_row = 0;  ///< from the cursor; 0 starts with the newest
     int limit = 100;
+    /// Set: oldest first, from the row after this one; 0 starts with the oldest.
+    std::optional<std::int64_t> after_row = {};
 };
 
 struct ListPage {
-    std::vector<std::shared_ptr<const core::Request>> requests;  ///< newest first
+    std::vector<std::shared_ptr<const core::Request>> requests;  ///< in the order of the query
     std::int64_t next_before_row = 0;                            ///< 0: that was all
+    std::int64_t next_after_row = 0;                             ///< the same, oldest first
 };
 
 struct Counters {

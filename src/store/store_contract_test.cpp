@@ -5,7 +5,7 @@
 namespace holdpoint::store {
 namespace {
 
-TEST_P(StoreContract, WhatWasStoredIsReadBackFieldForField) {
+TEST_P(StoreContract, S4_WhatWasStoredIsReadBackFieldForField) {
     const RequestPointer stored = create(full_request(request()));
     EXPECT_GT(stored->row, 0);
     expect_same(*load(stored->id), *stored);
@@ -14,7 +14,7 @@ TEST_P(StoreContract, WhatWasStoredIsReadBackFieldForField) {
     expect_same(*load(plain->id), *plain);
 }
 
-TEST_P(StoreContract, EveryFieldThatMayChangeIsUpdated) {
+TEST_P(StoreContract, S4_EveryFieldThatMayChangeIsUpdated) {
     const RequestPointer first = create(full_request(request()));
     Request changed = *first;
     changed.version += 1;
@@ -49,7 +49,7 @@ TEST_P(StoreContract, AnUnknownRequestIsNotFound) {
     EXPECT_EQ(missing.error().code, ErrorCode::not_found);
 }
 
-TEST_P(StoreContract, AUseCaseReadsWhatItWrote) {
+TEST_P(StoreContract, S4_AUseCaseReadsWhatItWrote) {
     const Step step = opened(request());
     put([&](Transaction& tx) -> Result<void> {
         const Result<RequestPointer> made = tx.apply(step);
@@ -131,7 +131,7 @@ TEST_P(StoreContract, AJobThatOnlyFailsLeavesItsNeighboursAlone) {
     EXPECT_EQ(load(step.request.id)->id, step.request.id);
 }
 
-TEST_P(StoreContract, AJobThatWroteAndFailedIsRolledBackAlone) {
+TEST_P(StoreContract, S4_AJobThatWroteAndFailedIsRolledBackAlone) {
     std::promise<void> gate;
     std::shared_future<void> opened_gate = gate.get_future().share();
     std::vector<Change> heard;
@@ -192,7 +192,7 @@ TEST_P(StoreContract, AJobThatThrowsIsAnsweredAndTheStoreGoesOn) {
               ErrorCode::not_found);
 }
 
-TEST_P(StoreContract, TheListenerHearsOfACommitBeforeTheCallers) {
+TEST_P(StoreContract, S4_TheListenerHearsOfACommitBeforeTheCallers) {
     std::vector<std::string> order;
     open({.listener = [&](const std::vector<Change>& changes) {
         for (const Change& change : changes)
@@ -254,7 +254,7 @@ TEST_P(StoreContract, AFullQueueRefusesInsteadOfGrowing) {
     last.get_future().wait();
 }
 
-TEST_P(StoreContract, StoppingAnswersWhatIsQueuedAndRefusesTheRest) {
+TEST_P(StoreContract, S4_StoppingAnswersWhatIsQueuedAndRefusesTheRest) {
     std::atomic<int> done = 0;
     for (int i = 0; i < 100; ++i)
         store_->run([this](Transaction& tx) { return tx.apply(opened(request())); },

@@ -86,7 +86,7 @@ TEST_P(StoreContract, ShiftingMovesThePendingDeadlinesOnly) {
 
 // ---- events and outbox
 
-TEST_P(StoreContract, EventsOfARequestTellItsStoryInOrder) {
+TEST_P(StoreContract, S4_EventsOfARequestTellItsStoryInOrder) {
     const RequestPointer first = create(request());
     const RequestPointer other = create(request());
     settle(first->id, Outcome::approved, start + 7);
@@ -165,7 +165,7 @@ TEST_P(StoreContract, AnAnswerIsRememberedForItsCallerAndKey) {
         [&](Transaction& tx) { return tx.find_idempotent(PrincipalId::fresh(start), "key-1"); }));
 }
 
-TEST_P(StoreContract, AnAnswerOnceGivenIsNotReplaced) {
+TEST_P(StoreContract, S4_AnAnswerOnceGivenIsNotReplaced) {
     IdempotencyRecord record{agent_, "key-1", std::string(32, 'a'), {}, start};
     put([&](Transaction& tx) { return tx.remember(record); });
     record.body_hash = std::string(32, 'b');
@@ -176,7 +176,7 @@ TEST_P(StoreContract, AnAnswerOnceGivenIsNotReplaced) {
               std::string(32, 'a'));
 }
 
-TEST_P(StoreContract, AFailedWriteCannotBeOverlooked) {
+TEST_P(StoreContract, S4_AFailedWriteCannotBeOverlooked) {
     const IdempotencyRecord record{agent_, "key-1", std::string(32, 'a'), {}, start};
     put([&](Transaction& tx) { return tx.remember(record); });
     const Result<void> answer = run([&](Transaction& tx) -> Result<void> {

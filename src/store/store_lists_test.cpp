@@ -18,7 +18,7 @@ bool matches(const Request& request, const ListFilter& filter) {
            (!filter.batch || filter.batch == request.batch) &&
            (!filter.since || request.created_at >= *filter.since) &&
            (!filter.until || request.created_at < *filter.until) &&
-           is(filter.agent_id, request.agent_id);
+           is(filter.agent_id, request.agent_id) && is(filter.is_released, request.is_released);
 }
 
 /// A few thousand requests with few distinct values, and the same kept in a vector.
@@ -65,7 +65,13 @@ class StoreLists : public StoreContract {
         if (roll(10) == 0) made.batch = batches_[static_cast<std::size_t>(roll(3))];
         Result<RequestPointer> stored = tx.apply(opened(std::move(made)));
         if (!stored || roll(3) == 0) return stored;
-        return tx.apply(settled(**stored, static_cast<Outcome>(roll(11)), start + i * 10));
+        const auto outcome = static_cast<Outcome>(roll(11));
+        Step step = settled(**stored, outcome, start + i * 10);
+        step.request.is_released = outcome == Outcome::allowed || outcome == Outcome::approved ||
+                                   outcome == Outcome::modified ||
+                                   (outcome == Outcome::expired && roll(2) == 0);
+        if (step.request.kind == Kind::input) step.request.is_released = false;
+        return tx.apply(std::move(step));
     }
 
     /// Sets one field of the filter to a value that occurs (mostly).
@@ -113,9 +119,12 @@ class StoreLists : public StoreContract {
             case 13:
                 filter.agent_id = agents_[static_cast<std::size_t>(roll(3))];
                 break;
+            case 14:
+                filter.is_released = roll(2) == 0;
+                break;
         }
     }
-    static constexpr int fields = 14;
+    static constexpr int fields = 15;
 
     /// Pages through and compares with the vector.
     void expect_list(const ListFilter& filter, int limit) {
@@ -130,6 +139,17 @@ class StoreLists : public StoreContract {
             query.before_row = page.next_before_row;
         } while (query.before_row != 0);
         EXPECT_EQ(found, expected);
+
+        // The other way round it is the same.
+        found.clear();
+        query.after_row = 0;
+        do {
+            const ListPage page = get([&](Transaction& tx) { return tx.list(query); });
+            EXPECT_EQ(page.next_before_row, 0);
+            for (const RequestPointer& request : page.requests) found.push_back(request->row);
+            query.after_row = page.next_after_row;
+        } while (query.after_row != 0);
+        EXPECT_EQ(found, std::vector<std::int64_t>(expected.rbegin(), expected.rend()));
     }
 
     std::mt19937 random_{7};

@@ -34,6 +34,9 @@ from harness import FastClient, Server, binary  # noqa: E402
 
 ACKS_PER_CYCLE_MIN = 20
 SKIPPED = 77
+WAIT_S = 60  # of one wait; longer than anything below, so that the end of its time is never mistaken for an answer
+DRAIN_S_MAX = 30  # for people to answer what is left after the last restart
+HEAR_S_MAX = 10  # from then on until the last one who waits has heard
 
 
 def crash_binary():
@@ -157,12 +160,12 @@ class Worker(threading.Thread):
     """One client with one key. `step` makes one call; a call that breaks off is remembered by the subclass and repeated
     with the same idempotency key when the server is back."""
 
-    def __init__(self, run, key, seed):
+    def __init__(self, run, key, seed, timeout_s=20):
         super().__init__(daemon=True)
         self.run_state = run
         self.ledger = run.ledger
         self.random = random.Random(seed)
-        self.client = FastClient("127.0.0.1", run.server.port, key, timeout_s=20)
+        self.client = FastClient("127.0.0.1", run.server.port, key, timeout_s=timeout_s)
 
     def run(self):
         gate = self.run_state.gate
@@ -194,6 +197,8 @@ class Agent(Worker):
 
     def step(self):
         if self.open_call is None:
+            if self.run_state.is_draining:
+                return time.sleep(0.005)
             Agent.count += 1
             key = f"a{self.number}-{Agent.count}-{self.random.getrandbits(32):x}"
             session = f"cycle-{self.run_state.cycle}"
@@ -276,7 +281,7 @@ class Waiter(Worker):
     """An agent's second connection: waits for outcomes, and goes on waiting after the server came back."""
 
     def __init__(self, run, key, seed, to_hear):
-        super().__init__(run, key, seed)
+        super().__init__(run, key, seed, timeout_s=WAIT_S + 10)
         self.to_hear = to_hear
         self.id = None
 
@@ -286,7 +291,7 @@ class Waiter(Worker):
                 self.id = self.to_hear.get(timeout=0.005)
             except queue.Empty:
                 return
-        status, text = self.client.call("GET", f"/v1/requests/{self.id}?wait=10")
+        status, text = self.client.call("GET", f"/v1/requests/{self.id}?wait={WAIT_S}")
         if status == 503:
             return
         if status != 200:
@@ -295,6 +300,9 @@ class Waiter(Worker):
         if request["state"] == "settled":
             self.ledger.heard_outcome(request)
             self.id = None
+
+    def has_heard_all(self):
+        return self.to_hear.empty() and self.id is None
 
 
 class Checker:
@@ -435,7 +443,7 @@ class Run:
         self.ledger = Ledger(self.folder / "ledger.jsonl")
         self.environment = environment
         # People answer four of five; in a long run more wait than any agent may have by default.
-        self.server = Server("--pending-max", "1000000", data=self.folder / "data", binary_path=crash_binary() or binary(),
+        self.server = Server("--pending-max", "1000000", "--decisions-per-key", "0", data=self.folder / "data", binary_path=crash_binary() or binary(),
                              env={"HOLDPOINT_TEST_FAULTS": "", **environment})
         self.server.env = {k: v for k, v in self.server.env.items() if v}
         self.gate = Gate()
@@ -443,6 +451,7 @@ class Run:
         self.counts = collections.Counter()
         self.to_decide = queue.Queue()
         self.cycle = 0
+        self.is_draining = False  # agents propose nothing new
         self.recovery_s = []
 
     def set_up(self):
@@ -511,8 +520,36 @@ class Run:
         self.gate.wait_idle(30)
         self.start_server()
         self.checker.check_everything()
+        self.hear_the_rest()
+        self.checker.check_everything()
         if self.problems:
             raise self.problems[0]
+
+    def hear_the_rest(self):
+        """Everybody who waits must hear: comparing only what was heard would be content with a server that never answers a
+        wait. Agents propose for a moment, so that some wait before they are answered; then people answer what is left, and
+        whatever somebody waits for is settled."""
+        approvers = [worker for worker in self.workers if isinstance(worker, Approver)]
+        waiters = [worker for worker in self.workers if isinstance(worker, Waiter)]
+        self.gate.open()
+        time.sleep(0.2)
+        self.is_draining = True
+        agents = [worker for worker in self.workers if isinstance(worker, Agent)]
+        self.wait_for("people have not answered what is left", DRAIN_S_MAX, lambda: self.to_decide.empty() and all(
+            worker.open_call is None for worker in agents + approvers))
+        self.wait_for("somebody waits for what is settled and does not hear", HEAR_S_MAX,
+                      lambda: all(waiter.has_heard_all() for waiter in waiters))
+        self.gate.close()
+        self.gate.wait_idle(30)
+        if self.ledger.acks["waits"] == 0:
+            raise Broken("lost", "nobody who waited ever heard an outcome")
+
+    def wait_for(self, words, timeout_s, is_done):
+        deadline = time.monotonic() + timeout_s
+        while not is_done() and not self.problems:
+            if time.monotonic() > deadline:
+                raise Broken("lost", words)
+            time.sleep(0.01)
 
     def close(self, keep):
         self.gate.end()

@@ -1,7 +1,8 @@
 """The routes of older integrations keep working (W2): exact paths, exact field names, exact status codes."""
+import json
 import unittest
 
-from harness import ServerTest, SPEC
+from harness import FastClient, Server, ServerTest, SPEC
 
 PROMPT = "Refund order #1234"
 
@@ -127,6 +128,42 @@ class AliasTest(ServerTest):
                     self.assertEqual([(e["approvalId"], e["status"]) for e in found], [(id, status)])
         found = self.ann.get("/api/approvals/pending", query={"threadId": thread}).json
         self.assertEqual([e["approvalId"] for e in found], [ids["pending"]], "without a status: pending ones")
+
+    def test_W2_of_too_many_that_wait_the_oldest_come_first_and_the_rest_follows(self):
+        with Server("--decisions-per-key", "0") as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            client = FastClient(server.host, server.port, agent.key)
+            body = {"action": {"tool": "t", "arguments": {}}}
+            made = [json.loads(text)["id"] for _, text in client.many([("POST", "/v1/requests", body, "")] * 1005)]
+            client.close()
+            self.assertEqual([entry["id"] for entry in ann.get("/api/approvals").json], made[:1000])
+            for id in made[:10]:
+                ann.decide(id)
+            self.assertEqual([entry["approvalId"] for entry in ann.get("/api/approvals/pending").json], made[10:])
+
+    def test_W2_a_few_that_were_denied_are_found_behind_many_that_were_approved(self):
+        with Server("--default-verdict", "allow", "--require-tool", "held") as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            denied = [agent.propose("held")["id"] for _ in range(2)]
+            for id in denied:
+                ann.decide(id, "reject")
+            client = FastClient(server.host, server.port, agent.key)
+            client.many([("POST", "/v1/requests", {"action": {"tool": "t", "arguments": {}}}, "")] * 1005)
+            client.close()
+            found = ann.get("/api/approvals/pending", query={"status": "denied"}).json
+            self.assertEqual([entry["approvalId"] for entry in found], denied)
+            self.assertEqual(len(ann.get("/api/approvals/pending", query={"status": "approved"}).json), 1000)
+
+    def test_W2_the_list_is_bounded_in_bytes(self):
+        with Server() as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            large = {f"part{i}": "x" * 60000 for i in range(4)}
+            made = [agent.propose("t", large)["id"] for _ in range(25)]
+            answer = ann.get("/api/approvals")
+            self.assertLess(len(answer.body), 5 << 20)
+            found = [entry["id"] for entry in answer.json]
+            self.assertTrue(10 <= len(found) < 25, len(found))
+            self.assertEqual(found, made[:len(found)])
 
     def test_W2_agents_see_their_own_only(self):
         thread = self.fresh("thread")

@@ -80,6 +80,21 @@ class EventTest(ServerTest):
         for name in ("kind", "agent"):
             self.assertEqual(len(readers[name].events), 1)
 
+    def test_H7_since_and_until_count_from_when_it_was_asked(self):
+        session = self.fresh("time")
+        old = self.agent.propose(session=session)
+        start = self.ann.timeline(old)[0]["seq"] - 1
+        time.sleep(0.002)  # times are of milliseconds
+        new = self.agent.propose(session=session)
+        since = self.follow(query={"session": session, "since": new["created_at"]}, last_event_id=start)
+        until = self.follow(query={"session": session, "until": new["created_at"]}, last_event_id=start)
+        for request in (old, new):
+            self.ann.decide(request)
+        self.assertEqual([since.next()["data"]["request"]["id"] for _ in range(2)], [new["id"]] * 2)
+        self.assertEqual([until.next()["data"]["request"]["id"] for _ in range(2)], [old["id"]] * 2)
+        answer = self.ann.get("/v1/events", query={"since": "yesterday"})
+        self.assertStatus(answer, 400, "invalid_argument", "since")
+
     def test_X1_agents_see_their_own_requests_only(self):
         session = self.fresh("own")
         mine, others = self.follow(self.agent, {"session": session}), self.follow(self.other_agent, {"session": session})

@@ -1,4 +1,5 @@
 """When things break: clients that vanish, a server that is killed, disks that are full or read-only, wrong data."""
+import contextlib
 import json
 import os
 import pathlib
@@ -123,6 +124,25 @@ class ServerFaultTest(unittest.TestCase):
             answers = reader.many([("GET", f"/v1/requests/{id}", None, "") for id in acknowledged])
             reader.close()
             self.assertEqual({status for status, _ in answers}, {200})
+
+
+class OldRecordsTest(unittest.TestCase):
+    def test_old_idempotency_records_are_forgotten_however_many_there_are(self):
+        with Server() as server:
+            agent = server.actor("agent", "bot")
+            server.stop()
+            database = server.data / "holdpoint.db"
+            with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+                connection.execute(
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<25000) INSERT INTO idempotency"
+                    "(principal, key, body_hash, requests, at) SELECT zeroblob(16), 'old-'||i, zeroblob(32), x'', 1 FROM n")
+            server.start()
+            for _ in range(60):  # each takes its turn in the store; the steps come between them
+                agent.propose()
+            server.stop()
+            with contextlib.closing(sqlite3.connect(database)) as connection:
+                left, = connection.execute("SELECT count(*) FROM idempotency").fetchone()
+            self.assertEqual(left, 0, "all of them, not only as many as one step takes")
 
 
 class DiskFaultTest(unittest.TestCase):

@@ -469,6 +469,19 @@ class LimitTest(unittest.TestCase):
             self.assertEqual(ann.get("/v1/me").status, 200, "the limit is per key")
             eventually(lambda: agent.get("/v1/me").status == 200, "the limit passes", every_s=0.2)
 
+    def test_X4_decisions_of_one_key_are_limited_and_everything_else_is_not(self):
+        with Server("--decisions-per-key", "0.5") as server:
+            agent, ann, bob = server.actor("agent", "a"), server.actor("approver", "ann"), server.actor("approver", "bob")
+            made = [agent.propose() for _ in range(8)]
+            answers = [ann.post(f"/v1/requests/{request['id']}/decision", {"decision": "approve"}) for request in made]
+            self.assertEqual([answer.status for answer in answers[:5]], [200] * 5, "ten seconds' worth may come at once")
+            refused = answers[-1]
+            self.assertEqual((refused.status, refused.error["code"]), (429, "rate_limited"))
+            self.assertGreaterEqual(int(refused.headers["Retry-After"]), 1)
+            self.assertEqual(agent.read(made[-1])["state"], "pending", "what was refused was not decided")
+            self.assertEqual(ann.get("/v1/requests").status, 200, "reading is not limited")
+            self.assertEqual(bob.decide(made[-1])["outcome"], "approved", "the limit is per key")
+
     def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
         with Server() as server:
             server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})
@@ -502,6 +515,50 @@ class SwitchTest(unittest.TestCase):
             self.assertEqual(question["state"], "pending", "only a person has the answer")
             self.assertEqual(ann.get("/v1/stats")["outcomes"]["allowed"], 4)
             self.assertIn("switched off", server.log(), "the switch is worth a warning")
+
+    def test_P9_the_switch_stands_above_a_policy_file_and_whatever_replaces_it(self):
+        held = "holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n"
+        tested = held + "tests:\n  - {name: publishing waits, call: {tool: publish}, expect: {decision: require}}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "policy.yaml"
+            path.write_text(tested)
+            with Server("--approvals-disabled", "--policy", str(path)) as server:
+                agent = server.actor("agent", "bot")
+                self.assertEqual(agent.propose("publish")["outcome"], "allowed")
+                self.assertIn("switched off", server.log())
+                path.write_text(tested + "# again\n")
+                self.assertEqual(server.admin.post("/v1/policy/reload").status, 200)
+                self.assertEqual(agent.propose("publish")["outcome"], "allowed", "a file that is read again changes nothing")
+
+    def test_P9_the_switch_stands_above_a_policy_from_the_store(self):
+        held = "holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n"
+        with Server() as server:
+            agent = server.actor("agent", "bot")
+            self.assertEqual(server.admin.call("PUT", "/v1/policy", {"text": held}).status, 200)
+            self.assertEqual(agent.propose("publish")["state"], "pending")
+            server.stop()
+            server.flags = ["--approvals-disabled"]
+            server.start()
+            self.assertEqual(agent.propose("publish")["outcome"], "allowed")
+            self.assertEqual(server.admin.call("PUT", "/v1/policy", {"text": held + "# again\n"}).status, 200)
+            self.assertEqual(agent.propose("publish")["outcome"], "allowed")
+            server.stop()
+            server.flags = []
+            server.start()
+            self.assertEqual(agent.propose("publish")["state"], "pending", "without the flag the policy counts again")
+
+    def test_P9_flags_that_a_stored_policy_overrules_are_named_in_the_log(self):
+        with Server("--timeout", "1h") as server:
+            self.assertNotIn("is ignored", server.log())
+            held = "holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n"
+            self.assertEqual(server.admin.call("PUT", "/v1/policy", {"text": held}).status, 200)
+            server.stop()
+            server.flags = ["--timeout", "1h", "--allow-tool", "read"]
+            server.start()
+            line, = [line for line in server.log(1000).splitlines() if "is ignored" in line]
+            for word in ("--timeout", "--allow-tool", "policy apply", "--policy FILE"):
+                self.assertIn(word, line)
+            self.assertNotIn("--default-verdict", line, "only what was given is named")
 
     def test_P1_lists_of_tools_and_the_requiring_one_wins(self):
         with Server("--require-tool", "pay", "--require-tool", "both", "--allow-tool", "read", "--allow-tool", "both",
@@ -591,6 +648,20 @@ class DoorTest(unittest.TestCase):
                                                         "--listen", f"127.0.0.1:{free_port()}")):
             with self.subTest(flags=flags):
                 self.run_and_fail(*flags)
+
+    def test_P9_a_policy_file_and_flags_that_it_would_overrule_are_refused_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "policy.yaml"
+            path.write_text("holdpoint: 1\npolicy: pages\ndefaults: {decision: require}\n")
+            for flags in (("--require-tool", "pay"), ("--default-verdict", "allow"), ("--quorum", "2"), ("--timeout", "5m"),
+                          ("--on-timeout", "approve"), ("--not-modifiable",)):
+                with self.subTest(flags=flags):
+                    words = self.run_and_fail("--policy", str(path), *flags)
+                    self.assertIn(flags[0], words)
+                    self.assertIn("--policy", words)
+            config = pathlib.Path(folder) / "config.toml"
+            config.write_text("[serve]\ntimeout = \"1h\"\n")
+            self.assertIn("--timeout", self.run_and_fail("--policy", str(path), "--config", str(config)), "a config file is no other way")
 
     def test_a_port_in_use_is_said(self):
         with Server() as server:

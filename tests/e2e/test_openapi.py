@@ -45,7 +45,7 @@ class OpenApiTest(unittest.TestCase):
                     continue  # the data of a stream and of a push, which OpenAPI can only describe in words
                 self.assertIn(f"#/components/{part}/{name}", used)
 
-    def test_every_operation_is_named_summarised_tagged_and_secured(self):
+    def test_W1_every_operation_is_named_summarised_tagged_and_secured(self):
         tags = {tag["name"] for tag in SPEC.document["tags"]}
         self.assertEqual(len(SPEC.operations), sum(len(methods) for _, _, methods in SPEC.paths), "an operationId twice")
         for name, operation in SPEC.operations.items():
@@ -60,7 +60,7 @@ class OpenApiTest(unittest.TestCase):
                     for scheme in requirement:
                         self.assertIn(scheme, SPEC.document["components"]["securitySchemes"])
 
-    def test_every_operation_documents_its_errors(self):
+    def test_W1_every_operation_documents_its_errors(self):
         for name, operation in SPEC.operations.items():
             with self.subTest(operation=name):
                 documented = set(operation["responses"])
@@ -102,7 +102,7 @@ class OpenApiTest(unittest.TestCase):
                     with self.subTest(schema=path):
                         self.assertIs(node.get("additionalProperties"), False)
 
-    def test_every_example_fits_its_schema(self):
+    def test_W1_every_example_fits_its_schema(self):
         checked = 0
         for path, node in walk(SPEC.document["paths"]):
             if not (isinstance(node, dict) and "schema" in node and "examples" in node):
@@ -144,7 +144,7 @@ class OpenApiTest(unittest.TestCase):
         self.assertEqual(texts[0], texts[1])
         self.assertEqual(json.loads(texts[0]), SPEC.document)
 
-    def test_every_case_names_documented_operations_and_requirements(self):
+    def test_W1_every_case_names_documented_operations_and_requirements(self):
         for file, case in cases.load_all():
             with self.subTest(file=file, case=case["name"]):
                 self.assertTrue(case["proves"])

@@ -53,6 +53,8 @@ def race(host, port, work, ids, barrier, results):
 
 
 class RaceTest(ServerTest):
+    flags = ("--decisions-per-key", "0")
+
     def propose_many(self, count, session, **more):
         client = FastClient(self.server.host, self.server.port, self.agent.key)
         body = {"action": {"tool": "t", "arguments": {"n": 1}}, "session": session, **more}

@@ -77,7 +77,7 @@ def main():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, wanted), hard), hard))
 
-    with Server() as server:
+    with Server("--decisions-per-key", "0") as server:
         agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
         quick = FastClient(server.host, server.port, agent.key)
         body = {"action": {"tool": "t", "arguments": {"a": 1}}, "session": "load", "timeout_s": 3600}

@@ -69,7 +69,8 @@ Authenticator::Authenticator(store::Store& store, Clock& clock, Options options)
       failures_(options.failures),
       per_key_(options.per_key),
       per_address_(options.per_address),
-      per_cookie_(options.per_cookie) {}
+      per_cookie_(options.per_cookie),
+      decisions_per_key_(options.decisions_per_key) {}
 
 std::string_view Authenticator::cookie_name(bool is_tls) {
     return is_tls ? "__Host-holdpoint_session" : "holdpoint_session";
@@ -150,6 +151,13 @@ std::optional<Error> Authenticator::check_rate(const http::Request& request, con
         if (const std::optional<int> wait = per_cookie_.take(caller.credential, now_ms))
             return limited(*wait);
     return std::nullopt;
+}
+
+std::optional<Error> Authenticator::check_decision(const Caller& caller) {
+    if (caller.is_cookie) return std::nullopt;
+    const std::optional<int> wait = decisions_per_key_.take(caller.credential, clock_.now().ms);
+    if (!wait) return std::nullopt;
+    return Error{ErrorCode::rate_limited, "too many decisions with this key; slow down", "", *wait};
 }
 
 Result<Caller> Authenticator::admit(const http::Request& request, Caller caller) {

@@ -28,6 +28,7 @@ class Authenticator {
         RateLimit::Rule per_key{0, 1};       ///< calls per credential
         RateLimit::Rule per_address{0, 1};   ///< calls per address
         RateLimit::Rule per_cookie{2, 120};  ///< decisions and changes of a signed-in person
+        RateLimit::Rule decisions_per_key{100, 1000};
     };
     using Done = std::move_only_function<void(Result<Caller>)>;
 
@@ -39,6 +40,10 @@ class Authenticator {
     /// Asks the store whether a credential is still good; for streams, when identities changed.
     void recheck(const std::string& credential, bool is_cookie,
                  std::move_only_function<void(bool is_good)> done);
+
+    /// Refuses a decision of a key that decides faster than anybody looks. Signed-in people have
+    /// a limit of their own.
+    std::optional<Error> check_decision(const Caller& caller);
 
     void forget() { known_.clear(); }
 
@@ -76,6 +81,7 @@ class Authenticator {
     RateLimit per_key_;
     RateLimit per_address_;
     RateLimit per_cookie_;
+    RateLimit decisions_per_key_;
     std::unordered_map<std::string, Known> known_;
 };
 

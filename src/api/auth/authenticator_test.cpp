@@ -250,6 +250,31 @@ TEST_F(Authentication, X4_calls_are_limited_per_key_address_and_browser) {
     EXPECT_TRUE(authenticate(browser)) << "reading is not limited";
 }
 
+TEST_F(Authentication, X4_a_key_decides_only_so_fast) {
+    Authenticator::Options options;
+    options.decisions_per_key = {1, 2};
+    make(options);
+    const Result<Caller> ann = authenticate(bearer(key_of("ann")));
+    const Result<Caller> ben = authenticate(bearer(key_of("ben")));
+    ASSERT_TRUE(ann && ben);
+    EXPECT_FALSE(authenticator_->check_decision(*ann));
+    EXPECT_FALSE(authenticator_->check_decision(*ann));
+    const std::optional<Error> refused = authenticator_->check_decision(*ann);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code, ErrorCode::rate_limited);
+    EXPECT_EQ(refused->retry_after_s, 1);
+    EXPECT_FALSE(authenticator_->check_decision(*ben)) << "each key by itself";
+    const Result<Caller> browser = authenticate(cookie(session_of("cleo")));
+    ASSERT_TRUE(browser);
+    for (int i = 0; i < 5; ++i)
+        EXPECT_FALSE(authenticator_->check_decision(*browser)) << "a browser has its own limit";
+
+    options.decisions_per_key = {0, 1};
+    make(options);
+    for (int i = 0; i < 5; ++i)
+        EXPECT_FALSE(authenticator_->check_decision(*ann)) << "switched off";
+}
+
 TEST_F(Authentication, a_recheck_tells_whether_a_credential_is_still_good) {
     const Result<Caller> caller = authenticate(bearer(key_of("ann")));
     ASSERT_TRUE(caller);

@@ -1,6 +1,8 @@
 // The routes that older clients know (requirement W2): other names, the same road.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/http/answers.h"
 #include "api/wire/query.h"
 #include "api/wire/request.h"
@@ -16,20 +18,39 @@ namespace {
 using core::RequestPtr;
 using wire::ObjectWriter;
 
-constexpr int alias_page = 100;
-constexpr int alias_requests_max = 1000;
+constexpr int alias_page = 20;
+constexpr std::size_t alias_requests_max = 1000;
+constexpr std::size_t alias_bytes_max = 4 << 20;
 
-/// These clients know no pages, so they get everything up to a bound, oldest first.
+std::size_t bytes_of(const core::Request& request) {
+    return request.subject.text.size() + request.context.text.size() + request.metadata.text.size();
+}
+
+/// These clients know no pages, so they get everything up to a bound, oldest first: of what waits
+/// the oldest, which comes first, and the next ones when it is answered; of what is settled the
+/// newest.
 Result<std::vector<RequestPtr>> list_all(store::Transaction& tx, store::ListFilter filter) {
     std::vector<RequestPtr> all;
+    std::size_t bytes = 0;
+    const bool is_pending = filter.state == core::State::pending;
     store::ListQuery query{std::move(filter), 0, alias_page};
-    do {
-        Result<store::ListPage> page = tx.list(query);
+    if (is_pending) query.after_row = 0;
+    bool has_more = true;
+    while (has_more) {
+        const Result<store::ListPage> page = tx.list(query);
         if (!page) return page.error();
-        all.insert(all.end(), page->requests.begin(), page->requests.end());
+        for (const RequestPtr& request : page->requests) {
+            bytes += bytes_of(*request);
+            has_more = all.size() < alias_requests_max && (bytes <= alias_bytes_max || all.empty());
+            if (!has_more) break;
+            all.push_back(request);
+        }
         query.before_row = page->next_before_row;
-    } while (query.before_row != 0 && static_cast<int>(all.size()) < alias_requests_max);
-    return std::vector<RequestPtr>(all.rbegin(), all.rend());
+        if (is_pending) query.after_row = page->next_after_row;
+        has_more = has_more && (page->next_before_row != 0 || page->next_after_row != 0);
+    }
+    if (!is_pending) std::ranges::reverse(all);
+    return all;
 }
 
 std::string_view arguments_of(const core::Request& request) {
@@ -118,13 +139,11 @@ void Api::alias_pending(const CallPtr& call) {
         query.refuse("status", "must be pending, approved or denied");
     if (Result<void> ok = query.finish(); !ok) return respond_error(call, ok.error());
     filter.state = status == "pending" ? core::State::pending : core::State::settled;
+    if (status != "pending") filter.is_released = status == "approved";
     filter = service::visible_to(call->caller.actor, std::move(filter));
     store_.run([filter](store::Transaction& tx) { return list_all(tx, filter); },
-               [call, status](Result<std::vector<RequestPtr>> requests) {
+               [call](Result<std::vector<RequestPtr>> requests) {
                    if (!requests) return respond_error(call, requests.error());
-                   std::erase_if(*requests, [&](const RequestPtr& request) {
-                       return old_status(*request) != status;
-                   });
                    respond_json(call, to_array(*requests, append_pending));
                });
 }

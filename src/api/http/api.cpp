@@ -158,7 +158,12 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
 }
 
 void Api::admit(const Route& route, const CallPtr& call) {
-    if (auth::may(call->caller.role, route.need)) return (this->*route.handle)(call);
+    if (auth::may(call->caller.role, route.need)) {
+        if (route.is_decision)
+            if (const std::optional<Error> limited = authenticator_.check_decision(call->caller))
+                return call->exchange->respond(wire::to_response(*limited));
+        return (this->*route.handle)(call);
+    }
     const bool is_agent = call->caller.role == store::Role::agent;
     const Error error{ErrorCode::permission_denied,
                       is_agent && route.is_decision ? "an agent cannot decide"

@@ -31,7 +31,7 @@ Shelf shelf_of_agent(const PrincipalId& agent) { return PrincipalId::Hash{}(agen
 bool is_empty(const store::ListFilter& filter) {
     return !filter.state && !filter.outcome && !filter.session && !filter.thread && !filter.task &&
            !filter.user && !filter.agent && !filter.tool && !filter.risk && !filter.kind &&
-           !filter.batch;
+           !filter.batch && !filter.since && !filter.until;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "api/http/target.h"
 
-#include <cstdint>
+#include "base/text.h"
 
 namespace holdpoint::http {
 
@@ -16,32 +16,6 @@ int hex_digit(char c) {
 }
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-/// Well-formed UTF-8 as in Unicode table 3-7: no overlong form, no surrogate. An overlong `/`
-/// must not get past the checks on the decoded path.
-bool is_utf8(std::string_view text) {
-    std::size_t at = 0;
-    const auto continues = [&](unsigned low, unsigned high) {
-        if (++at >= text.size()) return false;
-        const auto byte = static_cast<unsigned char>(text[at]);
-        return byte >= low && byte <= high;
-    };
-    for (; at < text.size(); ++at) {
-        const auto lead = static_cast<unsigned char>(text[at]);
-        if (lead < 0x80) continue;
-        if (lead < 0xC2 || lead > 0xF4) return false;
-        if (lead < 0xE0) {
-            if (!continues(0x80, 0xBF)) return false;
-            continue;
-        }
-        const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-        const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-        if (!continues(low, high)) return false;
-        if (!continues(0x80, 0xBF)) return false;
-        if (lead >= 0xF0 && !continues(0x80, 0xBF)) return false;
-    }
-    return true;
-}
 
 /// Decodes %XX, and `+` as a space in a query. False on a broken escape or a control character.
 bool decode(std::string_view text, bool is_query, std::string& out) {
@@ -64,6 +38,7 @@ bool decode(std::string_view text, bool is_query, std::string& out) {
         if (is_control(c)) return false;
         out.push_back(c);
     }
+    // An overlong `/` must not get past the checks on the decoded path.
     return is_utf8(out);
 }
 

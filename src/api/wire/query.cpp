@@ -111,6 +111,8 @@ store::ListFilter read_filter(Query& query) {
         filter.batch = BatchId::parse(*batch);
         if (!filter.batch) query.refuse("batch", "is not the id of a batch");
     }
+    filter.since = query.time("since");
+    filter.until = query.time("until");
     return filter;
 }
 
@@ -123,8 +125,6 @@ Result<store::ListQuery> parse_list(
     Query query(parameters);
     store::ListQuery list;
     list.filter = read_filter(query);
-    list.filter.since = query.time("since");
-    list.filter.until = query.time("until");
     if (const std::optional<std::string> snoozed = query.text("snoozed")) {
         if (*snoozed != "true" && *snoozed != "false")
             query.refuse("snoozed", "must be true or false");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "store/sqlite/transaction.h"
@@ -9,17 +10,36 @@
 // plus a range of rows is a search that yields the rows newest first, without sorting. Where a
 // filter leaves an index column open (a risk, but any outcome and kind), the statement is a UNION
 // ALL of one search for each value that occurs; SQLite merges those lazily by row. INDEXED BY
-// takes the choice away from the planner, which knows nothing about our data.
+// takes the choice away from the planner, which knows nothing about our data. Where several
+// indexes could serve, each is counted up to a bound, and the one with the fewest entries is taken:
+// a tool that nobody used is found at once, however busy the agent.
 namespace holdpoint::store::sqlite {
 namespace {
 
 constexpr int limit_max = 10'000;
 constexpr std::size_t merge_max = 400;  // SQLite takes up to 500 parts
+constexpr std::int64_t few_rows = 64;   // not worth looking for fewer
+/// Reading past this many times `skip_max` rows is still better than not knowing how many.
+constexpr std::int64_t known_factor = 10;
 
 struct Source {
     std::string from;                // `request INDEXED BY …`
     std::vector<std::string> parts;  // one condition for each search that is merged
 };
+using MakeSource = std::function<Source(BuiltQuery&)>;
+
+/// Whether a request that stands so can have been released, or not released.
+bool can_be(bool is_released, const Standing& standing) {
+    if (standing.outcome == 0) return !is_released;
+    const auto outcome = static_cast<core::Outcome>(standing.outcome - 1);
+    if (outcome == core::Outcome::expired) return true;
+    const bool is_allowing = outcome == core::Outcome::allowed ||
+                             outcome == core::Outcome::approved ||
+                             outcome == core::Outcome::modified;
+    // Of what allows, only a question releases nothing.
+    if (is_allowing && static_cast<core::Kind>(standing.kind) == core::Kind::input) return true;
+    return is_allowing == is_released;
+}
 
 /// The standings that a filter lets through and that occur.
 std::vector<std::size_t> matching_standings(const ListFilter& filter, const Tally& tally) {
@@ -32,13 +52,14 @@ std::vector<std::size_t> matching_standings(const ListFilter& filter, const Tall
         if (filter.outcome && standing.outcome != static_cast<int>(*filter.outcome) + 1) continue;
         if (filter.risk && standing.risk != static_cast<int>(*filter.risk)) continue;
         if (filter.kind && standing.kind != static_cast<int>(*filter.kind)) continue;
+        if (filter.is_released && !can_be(*filter.is_released, standing)) continue;
         places.push_back(place);
     }
     return places;
 }
 
 bool has_standing(const ListFilter& filter) {
-    return filter.state || filter.outcome || filter.risk || filter.kind;
+    return filter.state || filter.outcome || filter.risk || filter.kind || filter.is_released;
 }
 
 Source by_standing(BuiltQuery& query, const std::vector<std::size_t>& places) {
@@ -70,20 +91,36 @@ Source by_requester(BuiltQuery& query, const ListFilter& filter,
     return source;
 }
 
-/// The partial index of the most telling text that the filter names, if it names one.
-std::optional<Source> by_text(BuiltQuery& query, const ListFilter& filter) {
-    const auto source = [&](std::string_view column, const std::string& value) {
-        return Source{fmt::format("request h INDEXED BY request_{}", column),
-                      {fmt::format("h.{0}=?{1} AND h.{0}<>''", column, query.add(value))}};
+/// The indexes of what the filter names, besides the standing; the most telling first.
+std::vector<MakeSource> narrow_sources(const ListFilter& filter,
+                                       const std::optional<std::vector<std::int64_t>>& refs) {
+    std::vector<MakeSource> sources;
+    // The indexes of texts are partial.
+    const auto add = [&](std::string_view column, const std::optional<std::string>& value) {
+        if (!value || value->empty()) return;
+        sources.push_back([column, &value](BuiltQuery& query) {
+            return Source{fmt::format("request h INDEXED BY request_{}", column),
+                          {fmt::format("h.{0}=?{1} AND h.{0}<>''", column, query.add(*value))}};
+        });
     };
-    const auto is_given = [](const std::optional<std::string>& text) {
-        return text && !text->empty();
-    };
-    if (is_given(filter.task)) return source("task", *filter.task);
-    if (is_given(filter.thread)) return source("thread", *filter.thread);
-    if (is_given(filter.session)) return source("session", *filter.session);
-    if (is_given(filter.user)) return source("user", *filter.user);
-    return std::nullopt;
+    add("task", filter.task);
+    add("thread", filter.thread);
+    add("session", filter.session);
+    add("user", filter.user);
+    if (refs && refs->size() * 2 <= merge_max)
+        sources.push_back([&](BuiltQuery& query) { return by_requester(query, filter, *refs); });
+    add("tool", filter.tool);
+    return sources;
+}
+
+/// Reads rows of the source between ?1 and ?2.
+void append_searches(BuiltQuery& query, const Source& source, std::string_view what,
+                     std::string_view rest) {
+    for (std::size_t i = 0; i < source.parts.size(); ++i) {
+        if (i > 0) query.sql += " UNION ALL ";
+        query.sql += fmt::format("SELECT {} FROM {} WHERE {} AND h.row>=?1 AND h.row<?2{}", what,
+                                 source.from, source.parts[i], rest);
+    }
 }
 
 }  // namespace
@@ -99,6 +136,7 @@ std::string SqliteTransaction::conditions(BuiltQuery& query, const ListFilter& f
     if (filter.outcome) equal("outcome", number(*filter.outcome) + 1);
     if (filter.risk) equal("risk", number(*filter.risk));
     if (filter.kind) equal("kind", number(*filter.kind));
+    if (filter.is_released) equal("is_released", number(*filter.is_released));
     if (filter.session) equal("session", *filter.session);
     if (filter.thread) equal("thread", *filter.thread);
     if (filter.task) equal("task", *filter.task);
@@ -153,27 +191,40 @@ Result<BuiltQuery> SqliteTransaction::build_list(const ListQuery& list) {
         source = {
             "request h INDEXED BY request_batch",
             {fmt::format("h.batch=?{} AND h.batch IS NOT NULL", query.add(filter.batch->ulid))}};
-    } else if (is_rare && places.size() <= merge_max) {
-        source = by_standing(query, places);
-    } else if (std::optional<Source> text = by_text(query, filter)) {
-        source = std::move(*text);
-    } else if (*refs && (*refs)->size() * 2 <= merge_max) {
-        source = by_requester(query, filter, **refs);
-    } else if (filter.tool && !filter.tool->empty()) {
-        source = {"request h INDEXED BY request_tool",
-                  {fmt::format("h.tool=?{} AND h.tool<>''", query.add(*filter.tool))}};
-    } else if (has_standing(filter) && !is_most) {
-        source = by_standing(query, places);
+    } else {
+        const std::vector<MakeSource> narrow = narrow_sources(filter, *refs);
+        const MakeSource* best = nullptr;
+        std::int64_t fewest = is_rare ? matching : setup_.skip_max;
+        const bool has_choice = narrow.size() + (has_standing(filter) ? 1 : 0) > 1;
+        for (std::size_t i = 0; has_choice && i < narrow.size() && fewest > few_rows; ++i) {
+            BuiltQuery probe;
+            probe.add(range->first);
+            probe.add(range->end);
+            probe.add(fewest);
+            const Source entries = narrow[i](probe);
+            append_searches(probe, entries, "1", "");
+            probe.sql = fmt::format("SELECT count(*) FROM ({} LIMIT ?3)", probe.sql);
+            const Result<std::int64_t> count = number_of(probe);
+            if (!count) return count.error();
+            if (*count >= fewest) continue;
+            fewest = *count;
+            best = &narrow[i];
+        }
+        // None is small. How many stand so is known, how many an index holds is not; only the
+        // index of agents has the state in it.
+        const bool is_known = has_standing(filter) && matching <= known_factor * setup_.skip_max &&
+                              !(*refs && filter.state == core::State::pending);
+        if (best)
+            source = (*best)(query);
+        else if (is_rare || is_known || (narrow.empty() && has_standing(filter) && !is_most))
+            source = by_standing(query, places);
+        else if (!narrow.empty())
+            source = narrow.front()(query);
     }
 
     const std::string rest = conditions(query, filter, *refs ? &**refs : nullptr);
-    for (const std::string& part : source.parts) {
-        if (!query.sql.empty()) query.sql += " UNION ALL ";
-        query.sql +=
-            fmt::format("SELECT h.row AS row FROM {} WHERE {} AND h.row>=?1 AND h.row<?2{}",
-                        source.from, part, rest);
-    }
-    query.sql += " ORDER BY row DESC LIMIT ?3";
+    append_searches(query, source, "h.row AS row", rest);
+    query.sql += list.after_row ? " ORDER BY row LIMIT ?3" : " ORDER BY row DESC LIMIT ?3";
     return query;
 }
 
@@ -205,7 +256,8 @@ Result<ListPage> SqliteTransaction::list(const ListQuery& list) {
     Using row(bound(*query));
     while (row->step()) {
         if (page.requests.size() == limit) {
-            page.next_before_row = page.requests.back()->row;
+            (list.after_row ? page.next_after_row : page.next_before_row) =
+                page.requests.back()->row;
             break;
         }
         Result<RequestPointer> request = load_row(row->number(0));
@@ -296,12 +348,13 @@ Result<std::int64_t> SqliteTransaction::first_row_since(std::int64_t created_at)
 
 Result<SqliteTransaction::RowRange> SqliteTransaction::row_range(const ListQuery& query) {
     RowRange range{
-        0, query.before_row > 0 ? query.before_row : std::numeric_limits<std::int64_t>::max()};
+        query.after_row ? *query.after_row + 1 : 0,
+        query.before_row > 0 ? query.before_row : std::numeric_limits<std::int64_t>::max()};
     const std::int64_t disorder_ms = tally_.numbers().disorder_ms;
     if (query.filter.since) {
         const Result<std::int64_t> first = first_row_since(query.filter.since->ms - disorder_ms);
         if (!first) return first.error();
-        range.first = *first;
+        range.first = std::max(range.first, *first);
     }
     if (query.filter.until) {
         const Result<std::int64_t> end = first_row_since(query.filter.until->ms + disorder_ms);
@@ -317,6 +370,12 @@ Statement& SqliteTransaction::bound(const BuiltQuery& query) {
         std::visit([&](const auto& value) { statement.bind(static_cast<int>(i) + 1, value); },
                    query.values[i]);
     return statement;
+}
+
+Result<std::int64_t> SqliteTransaction::number_of(const BuiltQuery& query) {
+    Using row(bound(query));
+    if (!row->step()) return failed();
+    return row->number(0);
 }
 
 }  // namespace holdpoint::store::sqlite

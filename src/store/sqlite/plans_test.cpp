@@ -63,9 +63,10 @@ class SqlitePlans : public testing::Test {
         if (which & 2048) filter.since = start + 10;
         if (which & 4096) filter.until = start + 300;
         if (which & 8192) filter.agent_id = some_->agent_id;
+        if (which & 16384) filter.is_released = false;
         return filter;
     }
-    static constexpr int fields = 14;
+    static constexpr int fields = 15;
 
     Database database_;
     std::optional<SqliteTransaction> searching_;
@@ -73,11 +74,11 @@ class SqlitePlans : public testing::Test {
 };
 
 TEST_F(SqlitePlans, EveryListWithOneFilterIsASearchInTheRightIndex) {
-    const char* indexes[fields] = {"request_standing",    "request_standing", "request_session",
-                                   "request_thread",      "request_task",     "request_user",
-                                   "request_requester",   "request_tool",     "request_standing",
-                                   "request_standing",    "request_batch",    "INTEGER PRIMARY KEY",
-                                   "INTEGER PRIMARY KEY", "request_requester"};
+    const char* indexes[fields] = {
+        "request_standing",    "request_standing",  "request_session",   "request_thread",
+        "request_task",        "request_user",      "request_requester", "request_tool",
+        "request_standing",    "request_standing",  "request_batch",     "INTEGER PRIMARY KEY",
+        "INTEGER PRIMARY KEY", "request_requester", "request_standing"};
     EXPECT_THAT(plan_of_list({}), HasSubstr("INTEGER PRIMARY KEY"));
     for (unsigned field = 0; field < fields; ++field) {
         SCOPED_TRACE("field " + std::to_string(field));
@@ -114,10 +115,85 @@ TEST_F(SqlitePlans, EventsAreReadFromWhereTheReaderStopped) {
                 HasSubstr("SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"));
 }
 
+/// Asks for what few requests have of somebody who has many.
+class SqliteChoice : public SqlitePlans {
+  protected:
+    static constexpr std::int64_t skip_max = 100;
+
+    void SetUp() override {
+        SqlitePlans::SetUp();
+        choosing_.emplace(database_, SqliteTransaction::Setup{{}, skip_max});
+        ASSERT_TRUE(choosing_->load_tally());
+    }
+    std::string chosen_for(const ListFilter& filter) {
+        const Result<BuiltQuery> query = choosing_->build_list({filter, 0, 10});
+        EXPECT_TRUE(query);
+        const std::size_t at = query->sql.find("INDEXED BY ");
+        return query->sql.substr(at + 11, query->sql.find(' ', at + 11) - at - 11);
+    }
+    /// One that many others of its agent stand around.
+    void add_one(int i, const std::string& tool, const std::string& session) {
+        ASSERT_TRUE(choosing_->begin());
+        choosing_->begin_job();
+        core::Step step = opened(i);
+        step.request.tool = tool;
+        step.request.session = session;
+        ASSERT_TRUE(choosing_->apply(std::move(step)));
+        ASSERT_TRUE(choosing_->commit());
+    }
+
+    std::optional<SqliteTransaction> choosing_;
+};
+
+TEST_F(SqliteChoice, AToolNobodyUsedIsNotLookedForAmongABusyAgentsRequests) {
+    ListFilter filter;
+    filter.agent_id = some_->agent_id;
+    EXPECT_EQ(chosen_for(filter), "request_requester");
+    filter.tool = "never_used";
+    EXPECT_EQ(chosen_for(filter), "request_tool");
+    filter.agent_id = std::nullopt;
+    filter.agent = some_->agent;
+    EXPECT_EQ(chosen_for(filter), "request_tool");
+}
+
+TEST_F(SqliteChoice, OfTwoFiltersTheOneWithFewerRequestsIsSearched) {
+    for (int i = 0; i < 150; ++i) add_one(1000 + i, "common", "large");
+    add_one(2000, "rare", "large");
+    ListFilter filter;
+    filter.session = "large";
+    filter.tool = "rare";
+    EXPECT_EQ(chosen_for(filter), "request_tool");
+    EXPECT_EQ(choosing_->list({filter, 0, 10})->requests.size(), 1u);
+    filter.tool = "common";
+    EXPECT_EQ(chosen_for(filter), "request_session") << "neither is small: the more telling one";
+    filter.session = "s1";
+    EXPECT_EQ(chosen_for(filter), "request_session");
+    filter.session = std::nullopt;
+    filter.state = core::State::pending;
+    filter.tool = "rare";
+    EXPECT_EQ(chosen_for(filter), "request_tool");
+}
+
+// What is pending is known to be few, however many a tool has.
+TEST_F(SqliteChoice, AKnownNumberIsBetterThanAnUnknownOne) {
+    for (int i = 0; i < 150; ++i) add_one(1000 + i, "common", "s");
+    ListFilter filter;
+    filter.tool = "common";
+    filter.outcome = core::Outcome::approved;
+    EXPECT_EQ(chosen_for(filter), "request_standing");
+    filter.outcome = std::nullopt;
+    filter.state = core::State::pending;
+    filter.tool = std::nullopt;
+    filter.agent_id = some_->agent_id;
+    EXPECT_EQ(chosen_for(filter), "request_requester") << "its index knows what is pending";
+}
+
 // The choice of the index is for speed; it must never change what is found.
 TEST_F(SqlitePlans, WhicheverIndexIsTakenTheListIsTheSame) {
     SqliteTransaction skipping(database_, {{}, 1'000'000});
     ASSERT_TRUE(skipping.load_tally());
+    SqliteTransaction choosing(database_, {{}, 80});
+    ASSERT_TRUE(choosing.load_tally());
     const auto rows = [](SqliteTransaction& tx, const ListFilter& filter) {
         std::vector<std::int64_t> found;
         const Result<ListPage> page = tx.list({filter, 0, 1000});
@@ -133,6 +209,7 @@ TEST_F(SqlitePlans, WhicheverIndexIsTakenTheListIsTheSame) {
         const ListFilter filter = filter_of(which);
         const std::vector<std::int64_t> expected = rows(skipping, filter);
         ASSERT_EQ(rows(*searching_, filter), expected) << which;
+        ASSERT_EQ(rows(choosing, filter), expected) << which;
         found += expected.size();
     }
     EXPECT_GT(found, 1000u) << "the filters must not all be empty";

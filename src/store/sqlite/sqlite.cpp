@@ -365,8 +365,9 @@ class SqliteStore final : public Store {
             const int code = sqlite3_wal_checkpoint_v2(
                 database_->handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
             if (!marked || code != SQLITE_OK)
-                spdlog::warn("`{}` was not closed cleanly: {}; it is checked at the next start",
-                             options_.path, sqlite3_errstr(code));
+                spdlog::warn(
+                    "`{}` was not closed cleanly: {}; start it with --check-store to check it",
+                    options_.path, sqlite3_errstr(code));
         }
         transaction_.reset();
         log_room_.reset();
@@ -522,7 +523,13 @@ Result<void> check_last_run(Database& database, const Options& options) {
     const Result<std::string> last = database.query_text("SELECT state FROM run WHERE one=1");
     if (!last) return explain(database, options, last.error());
     const bool is_small = file_bytes(options.path) <= options.check_bytes_max;
-    if (*last != "clean") spdlog::warn("`{}` was not closed cleanly", options.path);
+    if (*last != "clean" && (is_small || options.check_always))
+        spdlog::warn("`{}` was not closed cleanly; it is checked now", options.path);
+    else if (*last != "clean")
+        spdlog::warn(
+            "`{}` was not closed cleanly; it is larger than {} MiB and is not checked, so that the "
+            "restart is quick. Restart with --check-store to check it",
+            options.path, options.check_bytes_max >> 20);
     if (options.check_always || (*last != "clean" && is_small)) {
         const Result<std::string> found = database.query_text("PRAGMA quick_check(1)");
         if (!found) return explain(database, options, found.error());

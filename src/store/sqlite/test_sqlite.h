@@ -48,6 +48,10 @@ inline core::Step settled(core::Request request, core::Outcome outcome) {
     request.state = core::State::settled;
     request.outcome = outcome;
     request.settled_at = start + 5000;
+    request.is_released =
+        request.kind != core::Kind::input &&
+        (outcome == core::Outcome::allowed || outcome == core::Outcome::approved ||
+         outcome == core::Outcome::modified);
     core::Event event{core::EventKind::settled, request.id, start + 5000, "ann", "cookie", "", {}};
     return {std::move(request), {std::move(event)}, {}};
 }

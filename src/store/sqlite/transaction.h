@@ -35,7 +35,8 @@ class SqliteTransaction final : public Transaction {
   public:
     struct Setup {
         std::vector<std::string> channels;
-        /// Up to so many rows are looked at and skipped rather than searched by another index.
+        /// Up to so many rows are looked at and skipped rather than searched by another index; so
+        /// many entries of an index are counted to see whether it is the better one.
         std::int64_t skip_max = 2000;
     };
 
@@ -195,6 +196,8 @@ class SqliteTransaction final : public Transaction {
     Result<std::int64_t> first_row_since(std::int64_t created_at);
     Result<RowRange> row_range(const ListQuery& query);
     Statement& bound(const BuiltQuery& query);
+    /// The number that a statement yields.
+    Result<std::int64_t> number_of(const BuiltQuery& query);
 
     Result<std::int64_t> requester_ref(const PrincipalId& id, const std::string& name);
     Result<const Requester*> requester(std::int64_t ref);

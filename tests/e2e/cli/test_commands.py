@@ -9,7 +9,7 @@ from world import IS_REAL, World, until
 
 
 class Requests(World):
-    def test_released_arguments_come_on_stdout_and_the_sentence_on_stderr(self):
+    def test_H10_released_arguments_come_on_stdout_and_the_sentence_on_stderr(self):
         waiting = self.start("request", "--tool", "pay", "--args", '{"amount": 5}', "--session", "released")
         listed = until(lambda: self.command("list", "--session", "released", "--json").stdout, "the request")
         self.assertExit(self.command("approve", json.loads(listed)["id"]), 0)
@@ -62,7 +62,7 @@ class Requests(World):
         self.assertIn(f"holdpoint show {ident} --wait", err)
         self.assertEqual(self.show(ident)["state"], "pending")
 
-    def test_every_kind_can_be_asked(self):
+    def test_H10_every_kind_can_be_asked(self):
         for flags, kind in ((["--title", "Move", "--step", "a", "--optional-step", "b", "--step", "c"], "plan"),
                             (["--question", "Which?", "--option", "eu", "--option", "us"], "input"),
                             (["--message", "Sure?", "--confirm-label", "Do it"], "confirmation"),
@@ -114,7 +114,7 @@ class Decisions(World):
         self.assertExit(done, 1)
         self.assertRegex(done.stderr, r"rejected by \S*bob .*mine")
 
-    def test_defer_and_abort_and_escalate(self):
+    def test_H10_defer_and_abort_and_escalate(self):
         ident = self.propose()
         self.assertExit(self.command("defer", ident, "--guidance", "use the test account"), 0)
         self.assertEqual(self.show(ident)["outcome"], "deferred")
@@ -125,7 +125,7 @@ class Decisions(World):
         self.assertExit(self.command("escalate", ident, "--to", "group:finance"), 0)
         self.assertEqual(self.show(ident)["state"], "pending")
 
-    def test_cancel_and_extend(self):
+    def test_H10_cancel_and_extend(self):
         ident = self.propose("--timeout", "60s")
         before = self.show(ident)["expires_at"]
         self.assertExit(self.command("extend", ident, "10m"), 0)
@@ -133,7 +133,7 @@ class Decisions(World):
         self.assertExit(self.command("cancel", ident, role="agent"), 0)
         self.assertEqual(self.show(ident)["outcome"], "cancelled")
 
-    def test_questions_are_answered_by_their_type(self):
+    def test_H10_questions_are_answered_by_their_type(self):
         def ask(*flags):
             return self.command("request", "--no-wait", "--question", "?", *flags, role="agent").stdout.strip()
 
@@ -162,7 +162,7 @@ class Decisions(World):
 
 
 class Reading(World):
-    def test_list_pages_through_everything(self):
+    def test_H10_list_pages_through_everything(self):
         for _ in range(7):
             self.propose("--thread", "paged")
         done = self.command("list", "--thread", "paged", "--json", "--limit", 3)
@@ -189,7 +189,7 @@ class Reading(World):
         self.assertIn("<U+001B>", done.stdout)
         self.assertIn("Timeline", done.stdout)
 
-    def test_watch_prints_one_event_per_line(self):
+    def test_H10_watch_prints_one_event_per_line(self):
         watching = self.start("watch", "--json", "--session", "watched", role="approver")
         # The stream is open once an event arrives; proposals before that are not its business.
         made = []
@@ -217,7 +217,7 @@ class Reading(World):
 
 
 class Identity(World):
-    def test_a_key_is_made_listed_and_revoked(self):
+    def test_H10_a_key_is_made_listed_and_revoked(self):
         done = self.command("key", "create", "--role", "agent", "--name", "fresh-bot", "--json", role="admin")
         self.assertExit(done, 0)
         key = json.loads(done.stdout)
@@ -248,7 +248,7 @@ class Identity(World):
 
 
 class PlainInbox(World):
-    def test_requests_are_decided_by_their_number(self):
+    def test_H10_requests_are_decided_by_their_number(self):
         ident = self.propose("--session", "plain", "--risk", "low")
         done = self.command("inbox", "--plain", "--session", "plain", stdin="show 1\nreject 1 not today\nquit\n")
         self.assertExit(done, 0)

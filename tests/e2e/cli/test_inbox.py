@@ -199,7 +199,7 @@ class Inbox(World):
                 until(lambda: request["outcome"] == "approved", "the decision")
                 self.assertEqual([body["confirm"] for body in self.sent(request)], ["048213"])
 
-    def test_a_rejection_carries_its_reason(self):
+    def test_H10_a_rejection_carries_its_reason(self):
         request = self.ask("Pay five")
         self.open()
         self.press("r")
@@ -253,7 +253,7 @@ class Inbox(World):
         self.press("a")
         until(lambda: request["outcome"] == "approved", "the decision")
 
-    def test_modify_shows_the_difference_before_it_is_sent(self):
+    def test_H10_modify_shows_the_difference_before_it_is_sent(self):
         request = self.ask("Pay five", action={"tool": "pay", "arguments": {"amount": 500, "to": "bob"}})
         editor = Path(self.scratch.name) / "editor"
         editor.write_text("#!/bin/sh\nsed -i s/500/50/ \"$1\"\n")
@@ -295,7 +295,7 @@ class Inbox(World):
         self.see("unchanged")
         self.assertEqual(request["state"], "pending")
 
-    def test_a_question_is_answered(self):
+    def test_H10_a_question_is_answered(self):
         request = self.ask("Which region?", kind="input", input={"question": "Which region?", "type": "choice",
                                                                 "options": ["eu", "us"]})
         self.open()
@@ -307,7 +307,7 @@ class Inbox(World):
         until(lambda: request["outcome"] == "answered", "the decision")
         self.assertEqual(request["decision"]["answer"], "eu")
 
-    def test_defer_escalate_and_abort(self):
+    def test_H10_defer_escalate_and_abort(self):
         for key, question, text, check in (
                 ("d", "tell the agent:", "use the sandbox", lambda r: r["outcome"] == "deferred"),
                 ("e", "escalate to", "group:finance", lambda r: r["escalation"]["to"] == "group:finance"),
