@@ -1,6 +1,6 @@
 // Changing arguments without changing their types: a number stays a number, a switch a switch. Whoever wants to add or
 // remove members edits the JSON.
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
 import { findHidden } from '../model/hidden'
 import { LongText, SafeText } from '../ui/safe_text'
@@ -80,17 +80,22 @@ function leavesOf(value: Json, path: Path = []): { path: Path; value: Json }[] {
   return [{ path, value }]
 }
 
+const placesOf = (leaves: { path: Path }[]): string => leaves.map(({ path }) => JSON.stringify(path)).sort().join()
+
 const fields_max = 60
 
 type Props = { original: JsonObject; value: JsonObject; onChange: (value: JsonObject, is_valid: boolean) => void }
 
 export function ArgumentsEditor({ original, value, onChange }: Props) {
   const leaves = leavesOf(original)
-  const [is_raw, setRaw] = useState(leaves.length > fields_max || Object.keys(original).length === 0)
+  // Fields show what the original has: members that were added or removed are seen in the JSON only.
+  const [is_raw, setRaw] = useState(() => leaves.length > fields_max || Object.keys(original).length === 0 || placesOf(leaves) !== placesOf(leavesOf(value)))
   const [raw, setRawText] = useState(() => JSON.stringify(value, null, 2))
   const [raw_error, setRawError] = useState<string | null>(null)
   const [wrong, setWrong] = useState<ReadonlySet<string>>(new Set())
   const id = useId()
+  // It starts with the last value that fitted.
+  useEffect(() => onChange(value, true), [])
 
   const changeLeaf = (path: Path, leaf: Json | undefined) => {
     const bad = new Set(wrong)

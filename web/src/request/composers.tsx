@@ -248,7 +248,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
   )
 }
 
-function Consequences({ request }: { request: Request }) {
+function Consequences({ request, about = '' }: { request: Request; about?: string }) {
   const reversibility = reversibilityOf(request)
   const said = reversibility ? reversibilityWord[reversibility] : ''
   const lines = [...new Set([...request.risk.consequences, ...request.risk.factors])].filter((line) => line !== said)
@@ -258,6 +258,7 @@ function Consequences({ request }: { request: Request }) {
         <WarnIcon />
       </span>
       <div>
+        {about && <p className="foreign m-0 font-medium">{visibleText(about)}</p>}
         {reversibility && <p className="m-0 font-medium">It {reversibilityWord[reversibility]}.</p>}
         {lines.slice(0, 4).map((line, i) => (
           <p key={i} className="foreign sentence m-0 text-soft">
@@ -269,13 +270,20 @@ function Consequences({ request }: { request: Request }) {
   )
 }
 
-type ConfirmProps = { request: Request; what: string; onConfirm: () => void; onClose: () => void }
+type ConfirmProps = {
+  request: Request
+  what: string
+  /** What goes beyond a plain yes: changes, or what else passes. */
+  about: string
+  onConfirm: () => void
+  onClose: () => void
+}
 
 /** High risk: the warning, and a second press. */
-export function WarnPanel({ request, what, onConfirm, onClose }: ConfirmProps) {
+export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmProps) {
   return (
     <Panel title="High risk: look once more" onClose={onClose}>
-      <Consequences request={request} />
+      <Consequences request={request} about={about} />
       <div className="flex gap-2">
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={onConfirm}>
           {what}
@@ -289,7 +297,7 @@ export function WarnPanel({ request, what, onConfirm, onClose }: ConfirmProps) {
 }
 
 /** The code of exactly this content must be typed: the server's where it asks for one, ours where only the risk does. */
-export function CodePanel({ request, what, onConfirm, onPasskey, onClose }: ConfirmProps & { onPasskey: () => Promise<void> }) {
+export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { onPasskey: () => Promise<void> }) {
   const { data: passkeys } = useLoad(canUsePasskeys() ? 'passkeys' : null, client.passkeys, { fresh_ms: 60_000 })
   const [problem, setProblem] = useState<string | null>(null)
   const confirmWithPasskey = async () => {
@@ -308,7 +316,7 @@ export function CodePanel({ request, what, onConfirm, onPasskey, onClose }: Conf
   const is_right = typed.trim() === code
   return (
     <Panel title="Critical: confirm what you release" onClose={onClose}>
-      <Consequences request={request} />
+      <Consequences request={request} about={about} />
       <div className="flex flex-wrap items-end gap-3">
         <div>
           <label htmlFor={id} className="label mb-1 block">
