@@ -259,6 +259,7 @@ test('D9 high risk warns first, and a second press releases', async () => {
   await page.keyboard.press('a')
   await page.getByText('High risk: look once more').waitFor()
   assert.equal((await agent.read(request)).state, 'pending')
+  await page.waitForTimeout(450)
   await page.keyboard.press('a')
   assert.equal((await settled(request)).outcome, 'approved')
 })

@@ -31,7 +31,7 @@ function KeyHelp({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <p className="mb-0 mt-5 text-[0.875rem] text-faint">A held key decides once. For 0.4 seconds after another request came up, deciding keys do nothing. Settings switches all single keys off.</p>
+      <p className="mb-0 mt-5 text-[0.875rem] text-faint">A held key decides once. For 0.4 seconds after another request or a second question came up, deciding keys do nothing. Settings switches all single keys off.</p>
     </Dialog>
   )
 }

@@ -13,6 +13,7 @@ import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
+import { useArming } from './changed'
 
 type Call = Omit<DecisionCall, 'digest'>
 type Props = { request: Request; onSend: (call: Call) => void; onClose: () => void }
@@ -281,11 +282,12 @@ type ConfirmProps = {
 
 /** High risk: the warning, and a second press. */
 export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmProps) {
+  const is_arming = useArming(true)
   return (
     <Panel title="High risk: look once more" onClose={onClose}>
       <Consequences request={request} about={about} />
       <div className="flex gap-2">
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={onConfirm}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
           {what}
         </button>
         <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>

@@ -107,12 +107,13 @@ function useFocus(mode: Mode): { pane: React.RefObject<HTMLElement | null>; note
 }
 
 export default function RequestPane({ request, is_changed, onDecide, onSnooze, onShown, admits, onGoOn, back }: Props) {
-  useLayoutEffect(onShown, [onShown])
   const { likeness, is_loading } = useLikeness(request)
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
   const [mode, putMode] = useState<Mode>('read')
+  // Also when the second look comes up: a double click is one press, not a yes and its confirmation.
+  useLayoutEffect(onShown, [onShown, mode === 'confirm'])
   const { pane, noteOpener } = useFocus(mode)
   const setMode = (next: Mode) => {
     if (mode === 'read') noteOpener()
@@ -164,6 +165,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     if (mode === 'modify' && !is_valid_change) return
     if (mode === 'read' && !hasSeen()) {
       showRest()
+      onShown()
       return setHint('There is more to read. Approve again when you have.')
     }
     const call = yes()
