@@ -52,6 +52,43 @@ for (const kind of ['action', 'plan', 'response']) {
   })
 }
 
+test('D1 H6 an approval carries a note, which the timeline keeps', async () => {
+  const request = await proposals.action({ risk: 'high' })
+  await appear(request)
+  await page.getByRole('button', { name: 'More decisions' }).click()
+  await page.getByRole('button', { name: 'Approve with a note' }).click()
+  await page.keyboard.type('asked the customer')
+  await check(page, 'a note')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Approve now' }).click()
+  const now = await settled(request)
+  assert.deepEqual([now.outcome, now.decision.note], ['approved', 'asked the customer'])
+  assert.match(now.message_for_agent, /asked the customer/)
+  await page.goto(`${server.page_url}/r/${request.id}`)
+  await page.locator('[data-request] ol').getByText('asked the customer').waitFor()
+  await page.goto(server.page_url)
+})
+
+test('D1 D3 a note goes with changes too; Escape takes it away, and a field left empty sends none', async () => {
+  const [plain, request] = [await proposals.action(), await proposals.action()]
+  await appear(plain)
+  await page.keyboard.press('w')
+  await page.keyboard.type('never mind')
+  await page.keyboard.press('Escape')
+  assert.equal(await page.getByLabel(/^A note with/).count(), 0)
+  await page.keyboard.press('w')
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(plain)).decision.note, null)
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByLabel('amount').fill('24')
+  await page.getByRole('button', { name: 'Note' }).click()
+  await page.keyboard.type('half is enough')
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  const now = await settled(request)
+  assert.deepEqual([now.release.arguments.amount, now.decision.note], [24, 'half is enough'])
+})
+
 test('Q4 D1 a confirmation has its own words on the buttons', async () => {
   const request = await proposals.confirmation()
   await appear(request)

@@ -188,7 +188,7 @@ test('H6 keyboard: the menu of decisions opens, is walked with arrows, closes wi
   await keys.press('Escape')
   assert.equal((await focused()).name, 'More decisions')
   assert.equal(await page.getByRole('button', { name: 'Escalate to others' }).count(), 0)
-  for (const [item, inside] of [['Defer', /What should/], ['Escalate', 'To'], ['Abort', /^Why/], ['Not now', /./]]) {
+  for (const [item, inside] of [['Approve with', /^A note/], ['Defer', /What should/], ['Escalate', 'To'], ['Abort', /^Why/], ['Not now', /./]]) {
     await keys.press('Enter')
     for (let i = 0; i < 8 && !(await focused()).name.startsWith(item); ++i) await keys.press('ArrowDown')
     await keys.press('Enter')

@@ -103,6 +103,30 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
   )
 }
 
+type NoteProps = { note: string; onChange: (note: string) => void; onSend: (press: { repeat: boolean }) => void; onClose: () => void }
+
+/** A note that goes with a yes of any form: the button of the bar sends it, and so does Enter. */
+export function NoteField({ note, onChange, onSend, onClose }: NoteProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const id = useId()
+  useEffect(() => field.current?.focus(), [])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' && (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing)) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (event.key === 'Escape') onClose()
+    else onSend(event)
+  }
+  return (
+    <div className="rising mb-3">
+      <label htmlFor={id} className="label mb-1 block">
+        A note with your approval. The agent reads it.
+      </label>
+      <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" value={note} onChange={(event) => onChange(event.target.value)} onKeyDown={onKeyDown} />
+    </div>
+  )
+}
+
 const reject_words = ['The values are wrong.', 'This is not needed.', 'Too risky; find a safer way.', 'It was already done.']
 
 export function RejectPanel({ request, onSend, onClose }: Props) {

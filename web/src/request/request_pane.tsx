@@ -23,7 +23,7 @@ import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, Request } from '../wire'
-import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, SnoozePanel, WarnPanel } from './composers'
+import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, NoteField, RejectPanel, SnoozePanel, WarnPanel } from './composers'
 import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { changeable, isWhole, modification, revised, unrevised } from './revision'
@@ -122,6 +122,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const [draft, setDraft] = useState(() => draftFor(request.input ?? nothing_to_answer))
   const [draft_error, setDraftError] = useState<string | null>(null)
   const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set())
+  /** Null while nobody wants to write one. */
+  const [note, setNote] = useState<string | null>(null)
   const [revision, setRevision] = useState(() => unrevised(request))
   /** The yes that is asked about once more, and what its grant means. */
   const [pending, setPending] = useState<{ call: Call; grant: string } | null>(null)
@@ -148,12 +150,13 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
 
   /** What a yes means now: with changes, without some steps, or as it is. */
   const yes = (): Call => {
-    if (after) return modification(after)
+    const noted = note?.trim() ? { note: note.trim() } : {}
+    if (after) return { ...modification(after), ...noted }
     if (skipped.size && request.plan) {
       const approved_steps = request.plan.steps.map((step) => step.order).filter((order) => !skipped.has(order))
-      return { decision: 'approve', approved_steps }
+      return { decision: 'approve', approved_steps, ...noted }
     }
-    return { decision: 'approve' }
+    return { decision: 'approve', ...noted }
   }
 
   const needs_code = level === 'critical' || request.requirement.confirm !== null
@@ -201,6 +204,14 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
+  const openNote = () => {
+    if (can.includes('approve') && (mode === 'read' || mode === 'modify')) setNote(note ?? '')
+  }
+  const closeNote = () => {
+    // Before the field goes, and the focus with it.
+    pane.current?.querySelector<HTMLElement>('[data-opens=menu], [data-opens=note]')?.focus({ preventScroll: true })
+    setNote(null)
+  }
   /** From the second look back to what led there; from anything else back to the request. */
   const leave = () => setMode(mode !== 'confirm' ? 'read' : pending?.grant ? 'grant' : after ? 'modify' : 'read')
 
@@ -209,6 +220,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     v: () => (can.includes('answer') ? document.querySelector<HTMLElement>('[data-answer], [role=group] input')?.focus() : undefined),
     r: enter('reject', 'reject'),
     m: enter('modify', 'modify'),
+    w: openNote,
     d: enter('defer', 'defer'),
     e: enter('escalate', 'escalate'),
     x: enter('abort', 'abort'),
@@ -335,6 +347,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                 {hint}
               </p>
             )}
+            {note !== null && (mode === 'read' || mode === 'modify') && can.includes('approve') && <NoteField note={note} onChange={setNote} onSend={approve} onClose={closeNote} />}
             {deciding ? (
               <p role="status" className="m-0 flex min-h-11 items-center gap-3 text-soft">
                 <Spinner /> {decidingWord[deciding]}…
@@ -358,9 +371,14 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                     </button>
                   )}
                   {mode === 'modify' ? (
-                    <button type="button" className="btn min-h-11 md:min-h-10" onClick={leave}>
-                      Back
-                    </button>
+                    <>
+                      <button type="button" data-opens="note" className="btn min-h-11 md:min-h-10" onClick={openNote}>
+                        Note <Key name="w" />
+                      </button>
+                      <button type="button" className="btn min-h-11 md:min-h-10" onClick={leave}>
+                        Back
+                      </button>
+                    </>
                   ) : (
                     <>
                       <button type="button" className="btn btn-no min-h-11 px-4 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
@@ -374,6 +392,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                       <Menu
                         items={[
                           ...(can.includes('modify') ? [{ label: 'Modify', key: 'm', onPick: enter('modify', 'modify') }] : []),
+                          ...(can.includes('approve') ? [{ label: 'Approve with a note', key: 'w', onPick: openNote }] : []),
                           ...(can_grant ? [{ label: 'Approve similar for a while', key: 's', onPick: () => setMode('grant') }] : []),
                           { label: 'Defer: try another way', key: 'd', onPick: enter('defer', 'defer') },
                           { label: 'Escalate to others', key: 'e', onPick: enter('escalate', 'escalate') },
