@@ -148,9 +148,9 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const differences = after ? changes(changeable(request), changeable(after)) : []
   const is_valid_change = after !== null && differences.length > 0 && revision.is_valid && isWhole(after)
 
+  const noted = note?.trim() ? { note: note.trim() } : {}
   /** What a yes means now: with changes, without some steps, or as it is. */
   const yes = (): Call => {
-    const noted = note?.trim() ? { note: note.trim() } : {}
     if (after) return { ...modification(after), ...noted }
     if (skipped.size && request.plan) {
       const approved_steps = request.plan.steps.map((step) => step.order).filter((order) => !skipped.has(order))
@@ -189,8 +189,9 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     onDecide({ decision: 'answer', answer: checked.value })
   }
   /** The panel was the second look that high risk asks for; a code is typed all the same. */
-  const approveWithGrant = (call: Call, meaning: string) => {
+  const approveWithGrant = (given: Call, meaning: string) => {
     if (!admits({ repeat: false })) return
+    const call = { ...given, ...noted }
     if (!needs_code) return onDecide(call)
     confirm(call, meaning)
   }
