@@ -1,7 +1,8 @@
 // Changing what is asked before it is approved, by its kind. Fetched when nothing else goes on: most requests are decided as
 // they are.
-import { useEffect, useRef } from 'react'
+import { useEffect, useId, useRef } from 'react'
 import { ArgumentsEditor } from './arguments_editor'
+import { HiddenHint, hintOf } from './hidden_hint'
 import { PlanEditor } from './plan_editor'
 import type { Revision } from './revision'
 import type { Request } from '../wire'
@@ -15,7 +16,13 @@ type Props = {
 function AnswerEditor({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus({ preventScroll: true }), [])
-  return <textarea ref={field} aria-label="Change the answer" className="field min-h-40 leading-6" value={text} onChange={(event) => onChange(event.target.value)} />
+  const id = useId()
+  return (
+    <>
+      <textarea ref={field} aria-label="Change the answer" aria-describedby={hintOf(id, text)} className="field min-h-40 leading-6" value={text} onChange={(event) => onChange(event.target.value)} />
+      <HiddenHint id={id} text={text} />
+    </>
+  )
 }
 
 export default function ChangeEditor({ request, revision, onChange }: Props) {

@@ -1,6 +1,7 @@
 // Changing, moving, removing and adding the steps of a plan.
 import { useEffect, useId, useRef } from 'react'
 import { CloseIcon, DownIcon, UpIcon } from '../ui/icons'
+import { HiddenHint, hintOf } from './hidden_hint'
 import type { Step } from './revision'
 
 type EditorProps = { steps: Step[]; onChange: (steps: Step[]) => void }
@@ -40,12 +41,15 @@ export function PlanEditor({ steps, onChange }: EditorProps) {
     <>
       <ol ref={list} className="m-0 grid list-none gap-2 p-0">
         {steps.map((step, i) => (
-          <li key={step.order} data-step={step.order} className="flex items-center gap-1.5">
-            <span className="tabular w-6 shrink-0 text-right text-faint">{i + 1}</span>
+          <li key={step.order} data-step={step.order} className="flex items-start gap-1.5">
+            <span className="tabular w-6 shrink-0 pt-2 text-right text-faint">{i + 1}</span>
             <label htmlFor={`${id}-${step.order}`} className="sr-only">
               Step {i + 1}
             </label>
-            <input id={`${id}-${step.order}`} data-on="text" className="field min-w-0 flex-1" value={step.action} onChange={(event) => put(i, { action: event.target.value })} />
+            <div className="min-w-0 flex-1">
+              <input id={`${id}-${step.order}`} data-on="text" aria-describedby={hintOf(`${id}-${step.order}`, step.action)} className="field" value={step.action} onChange={(event) => put(i, { action: event.target.value })} />
+              <HiddenHint id={`${id}-${step.order}`} text={step.action} />
+            </div>
             <button type="button" data-on="up" className="btn btn-quiet px-2" aria-label={`Move step ${i + 1} up`} disabled={i === 0} onClick={() => move(i, -1)}>
               <UpIcon />
             </button>
