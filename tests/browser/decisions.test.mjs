@@ -223,6 +223,44 @@ test('Q2 D3 the steps of a plan are changed, moved, removed and added', async ()
   assert.deepEqual(now.release.plan.steps.map((step) => step.action), ['tell the editors', 'archive drafts', 'write a report'])
 })
 
+test('Q2 D3 a step that is left out stays out of a plan that is changed', async () => {
+  const request = await agent.propose({ kind: 'plan', plan: { title: 'Clean up', steps: [{ action: 'list' }, { action: 'delete', tool: 'rm_drafts', description: 'For good.' }, { action: 'tell', optional: true }] } })
+  await appear(request)
+  await page.getByLabel('optional step 3').uncheck()
+  await page.keyboard.press('m')
+  // What goes along with the words is seen where they are changed.
+  await page.getByText('rm_drafts').waitFor()
+  await page.getByText('For good.').waitFor()
+  assert.equal(await page.getByLabel('optional step 3').isChecked(), false)
+  await page.getByLabel('Step 1', { exact: true }).fill('count')
+  await page.getByRole('button', { name: 'Add a step' }).click()
+  await page.getByLabel('Step 4', { exact: true }).fill('report')
+  await check(page, 'a plan, changed and without a step')
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  assert.deepEqual((await settled(request)).release.plan.steps.map(({ action, tool }) => [action, tool ?? null]), [['count', null], ['delete', 'rm_drafts'], ['report', null]])
+})
+
+test('Q2 D3 two steps with the same words and other tools are not the same step', async () => {
+  const request = await agent.propose({ kind: 'plan', plan: { title: 'Twice', steps: [{ action: 'go', tool: 'first' }, { action: 'go', tool: 'second' }] } })
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByRole('button', { name: 'Move step 2 up' }).click()
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  assert.deepEqual((await settled(request)).release.plan.steps.map((step) => step.tool), ['second', 'first'])
+})
+
+test('Q2 leaving steps out is offered only where the server takes it', async () => {
+  const fixed = await proposals.plan({ requirement: { modifiable: false } })
+  await appear(fixed)
+  await page.getByText('tell the editors').first().waitFor()
+  assert.equal(await page.getByLabel('optional step 3').count(), 0)
+  const free = await agent.propose({ kind: 'plan', plan: { title: 'All optional', steps: [{ action: 'one', optional: true }, { action: 'two', optional: true }] } })
+  await appear(free)
+  await page.getByLabel('optional step 1').uncheck()
+  assert.ok(await page.getByLabel('optional step 2').isDisabled(), 'one step is left')
+  for (const request of [fixed, free]) await ann.decide(request, 'reject')
+})
+
 test('D3 H6 a final answer is changed, with the words that differ', async () => {
   const request = await proposals.response()
   await appear(request)

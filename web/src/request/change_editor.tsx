@@ -11,6 +11,9 @@ type Props = {
   request: Request
   revision: Revision
   onChange: (revision: Revision) => void
+  /** Steps that are left out, here as where the plan is read. */
+  skipped: ReadonlySet<number>
+  onSkip: (order: number) => void
 }
 
 function AnswerEditor({ text, onChange }: { text: string; onChange: (text: string) => void }) {
@@ -25,8 +28,8 @@ function AnswerEditor({ text, onChange }: { text: string; onChange: (text: strin
   )
 }
 
-export default function ChangeEditor({ request, revision, onChange }: Props) {
+export default function ChangeEditor({ request, revision, onChange, skipped, onSkip }: Props) {
   if (request.action) return <ArgumentsEditor original={request.action.arguments} value={revision.arguments} onChange={(value, is_valid) => onChange({ ...revision, arguments: value, is_valid })} />
-  if (request.plan) return <PlanEditor steps={revision.steps} onChange={(steps) => onChange({ ...revision, steps })} />
+  if (request.plan) return <PlanEditor steps={revision.steps} skipped={skipped} onSkip={onSkip} onChange={(steps) => onChange({ ...revision, steps })} />
   return <AnswerEditor text={revision.text} onChange={(text) => onChange({ ...revision, text })} />
 }

@@ -2,11 +2,12 @@
 import { useEffect, useId, useRef } from 'react'
 import { CloseIcon, DownIcon, UpIcon } from '../ui/icons'
 import { HiddenHint, hintOf } from './hidden_hint'
+import { StepBox, StepDetails } from './plan_view'
 import type { Step } from './revision'
 
-type EditorProps = { steps: Step[]; onChange: (steps: Step[]) => void }
+type EditorProps = { steps: Step[]; skipped: ReadonlySet<number>; onChange: (steps: Step[]) => void; onSkip: (order: number) => void }
 
-export function PlanEditor({ steps, onChange }: EditorProps) {
+export function PlanEditor({ steps, skipped, onChange, onSkip }: EditorProps) {
   const id = useId()
   const list = useRef<HTMLOListElement>(null)
   // The button that was pressed may be gone, disabled or elsewhere afterwards; whoever works with the keyboard goes on from there.
@@ -19,6 +20,7 @@ export function PlanEditor({ steps, onChange }: EditorProps) {
     const control = row?.querySelector<HTMLElement>(`[data-on="${wanted.on}"]:not(:disabled)`) ?? row?.querySelector<HTMLElement>('button:not(:disabled)')
     control?.focus()
   })
+  const left = steps.filter((step) => !skipped.has(step.order)).length
   const put = (i: number, part: Partial<Step>) => onChange(steps.map((step, at) => (at === i ? { ...step, ...part } : step)))
   const move = (i: number, by: number) => {
     const next = [...steps]
@@ -47,8 +49,10 @@ export function PlanEditor({ steps, onChange }: EditorProps) {
               Step {i + 1}
             </label>
             <div className="min-w-0 flex-1">
-              <input id={`${id}-${step.order}`} data-on="text" aria-describedby={hintOf(`${id}-${step.order}`, step.action)} className="field" value={step.action} onChange={(event) => put(i, { action: event.target.value })} />
+              <input id={`${id}-${step.order}`} data-on="text" aria-describedby={hintOf(`${id}-${step.order}`, step.action)} className={`field ${skipped.has(step.order) ? 'text-faint line-through' : ''}`} value={step.action} onChange={(event) => put(i, { action: event.target.value })} />
               <HiddenHint id={`${id}-${step.order}`} text={step.action} />
+              <StepDetails step={step} />
+              {step.optional && <StepBox number={i + 1} is_out={skipped.has(step.order)} is_last={left === 1} onSkip={() => onSkip(step.order)} />}
             </div>
             <button type="button" data-on="up" className="btn btn-quiet px-2" aria-label={`Move step ${i + 1} up`} disabled={i === 0} onClick={() => move(i, -1)}>
               <UpIcon />
@@ -56,7 +60,7 @@ export function PlanEditor({ steps, onChange }: EditorProps) {
             <button type="button" data-on="down" className="btn btn-quiet px-2" aria-label={`Move step ${i + 1} down`} disabled={i === steps.length - 1} onClick={() => move(i, 1)}>
               <DownIcon />
             </button>
-            <button type="button" className="btn btn-quiet px-2" aria-label={`Remove step ${i + 1}`} disabled={steps.length === 1} onClick={() => remove(i)}>
+            <button type="button" className="btn btn-quiet px-2" aria-label={`Remove step ${i + 1}`} disabled={steps.length === 1 || (left === 1 && !skipped.has(step.order))} onClick={() => remove(i)}>
               <CloseIcon />
             </button>
           </li>

@@ -3,8 +3,39 @@ import { formatSpan } from '../model/time'
 import { LongText, SafeText } from '../ui/safe_text'
 import type { Plan } from '../wire'
 
+/** The tool of a step, and what the agent says about it. */
+export function StepDetails({ step }: { step: Plan['steps'][number] }) {
+  return (
+    <>
+      {step.tool && (
+        <p className="foreign m-0 font-mono text-[0.8125rem] text-soft">
+          <SafeText text={step.tool} />
+        </p>
+      )}
+      {step.description && (
+        <p className="foreign m-0 text-[0.875rem] text-soft">
+          <LongText text={step.description} />
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The box of an optional step. The last one that is left stays: a plan without a step is rejected instead. */
+export function StepBox({ number, is_out, is_last, onSkip }: { number: number; is_out: boolean; is_last: boolean; onSkip: () => void }) {
+  return (
+    <label className="flex min-h-6 shrink-0 cursor-pointer items-center gap-2 text-[0.875rem] text-soft">
+      <input type="checkbox" className="size-4 accent-accent" checked={!is_out} disabled={is_last && !is_out} onChange={onSkip} />
+      <span>
+        optional<span className="sr-only"> step {number}</span>
+      </span>
+    </label>
+  )
+}
+
 /** A plan to read; optional steps have a box to leave them out. */
 export function PlanView({ plan, skipped, onSkip }: { plan: Plan; skipped: ReadonlySet<number>; onSkip: ((order: number) => void) | null }) {
+  const is_last = plan.steps.filter((step) => !skipped.has(step.order)).length === 1
   return (
     <>
       <ol className="m-0 list-none p-0">
@@ -17,25 +48,11 @@ export function PlanView({ plan, skipped, onSkip }: { plan: Plan; skipped: Reado
                 <p className="foreign m-0">
                   <LongText text={step.action} />
                 </p>
-                {step.tool && (
-                  <p className="foreign m-0 font-mono text-[0.8125rem] text-soft">
-                    <SafeText text={step.tool} />
-                  </p>
-                )}
-                {step.description && (
-                  <p className="foreign m-0 text-[0.875rem] text-soft">
-                    <LongText text={step.description} />
-                  </p>
-                )}
+                <StepDetails step={step} />
               </div>
               {step.optional &&
                 (onSkip ? (
-                  <label className="flex min-h-6 shrink-0 cursor-pointer items-center gap-2 text-[0.875rem] text-soft">
-                    <input type="checkbox" className="size-4 accent-accent" checked={!is_out} onChange={() => onSkip(step.order)} />
-                    <span>
-                      optional<span className="sr-only"> step {i + 1}</span>
-                    </span>
-                  </label>
+                  <StepBox number={i + 1} is_out={is_out} is_last={is_last} onSkip={() => onSkip(step.order)} />
                 ) : (
                   <span className="text-[0.875rem] text-faint">optional</span>
                 ))}

@@ -205,6 +205,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
+  const skip = (order: number) => setSkipped((old) => (old.has(order) ? new Set([...old].filter((one) => one !== order)) : new Set([...old, order])))
   const openNote = () => {
     if (can.includes('approve') && (mode === 'read' || mode === 'modify')) setNote(note ?? '')
   }
@@ -267,7 +268,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                 <h2 className="label mb-1.5">{change_title}</h2>
                 <div tabIndex={-1} data-panel role="group" aria-label={request.response ? undefined : change_title}>
                   <Suspense fallback={<Spinner />}>
-                    <ChangeEditor request={request} revision={revision} onChange={setRevision} />
+                    <ChangeEditor request={request} revision={revision} onChange={setRevision} skipped={skipped} onSkip={skip} />
                   </Suspense>
                 </div>
               </>
@@ -283,7 +284,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                 }}
                 onAnswer={() => answer({ repeat: false })}
                 skipped={after ? nothing_skipped : skipped}
-                onSkip={can.includes('approve') && mode !== 'confirm' ? (order) => setSkipped((old) => (old.has(order) ? new Set([...old].filter((one) => one !== order)) : new Set([...old, order]))) : null}
+                onSkip={can.includes('approve') && request.requirement.modifiable && mode !== 'confirm' ? skip : null}
                 can_answer={can.includes('answer')}
               />
             )}
