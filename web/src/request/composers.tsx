@@ -273,7 +273,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
   )
 }
 
-function Consequences({ request, about = '' }: { request: Request; about?: string }) {
+export function Consequences({ request, about = '' }: { request: Request; about?: string }) {
   const reversibility = reversibilityOf(request)
   const said = reversibility ? reversibilityWord[reversibility] : ''
   const lines = [...new Set([...request.risk.consequences, ...request.risk.factors])].filter((line) => line !== said)

@@ -15,7 +15,7 @@ import { WarnIcon } from '../ui/icons'
 import { Ago, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { DecisionCall, Request } from '../wire'
-import { Panel } from './composers'
+import { Consequences, Panel } from './composers'
 
 type Props = { request: Request; onSend: (call: Omit<DecisionCall, 'digest'>, meaning: string) => void; onClose: () => void }
 
@@ -219,6 +219,7 @@ export default function GrantPanel(props: Props) {
   else body = <Choose {...props} rules={rules} offer={offer} history={history.data.requests} is_complete={history.data.next_cursor === null} />
   return (
     <Panel title="Approve this, and similar ones for a while" onClose={onClose}>
+      {(request.risk.level === 'high' || request.risk.level === 'critical') && <Consequences request={request} />}
       {body}
     </Panel>
   )

@@ -160,17 +160,21 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
 
   const needs_code = level === 'critical' || request.requirement.confirm !== null
+  /** If not, the rest is shown, and the next press counts. */
+  const hasRead = () => {
+    if (hasSeen()) return true
+    showRest()
+    onShown()
+    setHint('There is more to read. Approve again when you have.')
+    return false
+  }
   const approve = (press: { repeat: boolean }) => {
     if (!can.includes('approve') || !admits(press)) return
     if (mode === 'confirm') return needs_code || !pending ? undefined : onDecide(pending.call)
     // Whoever began to say something else says that, or goes back first.
     if (mode !== 'read' && mode !== 'modify') return
     if (mode === 'modify' && !is_valid_change) return
-    if (mode === 'read' && !hasSeen()) {
-      showRest()
-      onShown()
-      return setHint('There is more to read. Approve again when you have.')
-    }
+    if (mode === 'read' && !hasRead()) return
     const call = yes()
     if (needs_code || level === 'high') return confirm(call)
     onDecide(call)
@@ -202,6 +206,9 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     setMode('snooze')
   }
   const can_grant = can.includes('approve') && mayGrant(request)
+  const openGrant = () => {
+    if (can_grant && hasRead()) setMode('grant')
+  }
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
@@ -226,7 +233,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     d: enter('defer', 'defer'),
     e: enter('escalate', 'escalate'),
     x: enter('abort', 'abort'),
-    s: () => (can_grant ? setMode('grant') : undefined),
+    s: openGrant,
     n: () => (request.state === 'pending' ? putOff() : undefined),
     '+': () => (why_not === null ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
@@ -395,7 +402,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                         items={[
                           ...(can.includes('modify') ? [{ label: 'Modify', key: 'm', onPick: enter('modify', 'modify') }] : []),
                           ...(can.includes('approve') ? [{ label: 'Approve with a note', key: 'w', onPick: openNote }] : []),
-                          ...(can_grant ? [{ label: 'Approve similar for a while', key: 's', onPick: () => setMode('grant') }] : []),
+                          ...(can_grant ? [{ label: 'Approve similar for a while', key: 's', onPick: openGrant }] : []),
                           { label: 'Defer: try another way', key: 'd', onPick: enter('defer', 'defer') },
                           { label: 'Escalate to others', key: 'e', onPick: enter('escalate', 'escalate') },
                           { label: is_put_off ? 'Bring back to the list' : 'Not now: put it off', key: 'n', onPick: putOff },
