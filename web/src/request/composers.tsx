@@ -30,6 +30,8 @@ export function Panel({ title, children, onClose }: { title: string; children: R
       className="rising mb-3"
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
+        // It closes this, and not the dialog around it.
+        event.preventDefault()
         event.stopPropagation()
         onClose()
       }}

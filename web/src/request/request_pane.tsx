@@ -188,7 +188,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     const checked = checkAnswer(request.input!, draft)
     if ('error' in checked) {
       setDraftError(checked.error)
-      return document.querySelector<HTMLElement>('[data-answer]')?.focus()
+      return pane.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
     }
     onDecide({ decision: 'answer', answer: checked.value })
   }
@@ -226,7 +226,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
 
   useKeys({
     a: (event) => (request.kind === 'input' ? undefined : approve(event)),
-    v: () => (can.includes('answer') ? document.querySelector<HTMLElement>('[data-answer], [role=group] input')?.focus() : undefined),
+    v: () => (can.includes('answer') ? pane.current?.querySelector<HTMLElement>('[data-answer], [role=group] input')?.focus() : undefined),
     r: enter('reject', 'reject'),
     m: enter('modify', 'modify'),
     w: openNote,
