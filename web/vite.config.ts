@@ -18,7 +18,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'page', test: /node_modules\/(?:react|react-dom|scheduler|zustand|wouter|regexparam|mitt|use-sync-external-store)\/|src\/state\/|src\/ui\/(?!json_view|menu)|src\/request\/changed|src\/model\/(?!answer|backtest|bulk|candidate|conversation|grant|likeness|policy)/ },
-            { name: 'request', test: /src\/request\/(?!grant_panel|why|earlier|request_pane|text_diff)|src\/model\/(?:answer|likeness)/ },
+            { name: 'request', test: /src\/request\/(?!grant_panel|why|earlier|request_pane|text_diff|change_editor|arguments_editor|plan_editor)|src\/model\/(?:answer|likeness)/ },
           ],
         },
       },

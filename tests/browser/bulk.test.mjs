@@ -24,6 +24,13 @@ const openGroup = async (count) => {
   await page.waitForTimeout(450)
 }
 
+/** The second press, once it counts. */
+const pressAgain = async (what) => {
+  await page.getByText(`${what} will run as shown. Press again.`).waitFor()
+  await page.waitForTimeout(450)
+  await page.keyboard.press('Shift+A')
+}
+
 test('U1 similar requests become one row; one veto, the rest approved', async () => {
   const made = []
   for (const amount of [10, 20, 30, 40]) made.push(await agent.act('refund', { amount, currency: 'EUR' }, { risk: 'low' }))
@@ -63,8 +70,7 @@ test('U1 selected requests are decided together; critical and irreversible ones 
   await page.getByText('cannot be undone: decide it alone').waitFor()
   await page.waitForTimeout(450)
   await page.keyboard.press('Shift+A')
-  await page.getByText('2 requests will run as shown. Press again.').waitFor()
-  await page.keyboard.press('Shift+A')
+  await pressAgain('2 requests')
   await eventually('two are settled', async () => (await pending()) === 2)
   assert.deepEqual([(await agent.read(critical)).state, (await agent.read(final)).state], ['pending', 'pending'])
 })
@@ -97,9 +103,8 @@ test('U1 D8 what comes after the first press is not approved by the second', asy
   assert.match(await page.getByRole('row', { name: /9999/ }).innerText(), /new/)
   await page.waitForTimeout(450)
   await page.keyboard.press('Shift+A')
-  await page.getByText('4 requests will run as shown. Press again.').waitFor()
   assert.equal(await pending(), 4)
-  await page.keyboard.press('Shift+A')
+  await pressAgain('4 requests')
   await eventually('all are settled', async () => (await pending()) === 0, 12_000)
 })
 
@@ -135,8 +140,7 @@ test('U1 D8 what somebody changes after the first press is left out, and it says
   await page.getByText('somebody changed it: decide it alone').waitFor()
   await page.waitForTimeout(450)
   await page.keyboard.press('Shift+A')
-  await page.getByText('2 requests will run as shown. Press again.').waitFor()
-  await page.keyboard.press('Shift+A')
+  await pressAgain('2 requests')
   await eventually('two have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 2, 12_000)
   assert.deepEqual((await agent.read(made[1])).votes.map((vote) => vote.by), ['bob'])
 })
@@ -170,7 +174,7 @@ test('U1 D9 what is not shown whole is not decided with others: plans, answers, 
   for (const text of ['from', 'the very last place of all', 'Monday', 'hours']) assert.ok(row.includes(text), text)
   await page.waitForTimeout(450)
   for (let i = 0; i < 8 && !(await page.getByText('1 request will run as shown').count()); ++i) await page.keyboard.press('Shift+A')
-  await page.keyboard.press('Shift+A')
+  await pressAgain('1 request')
   await eventually('one is settled', async () => (await pending()) === 3, 12_000)
   assert.equal((await agent.read(seen)).outcome, 'approved')
 })

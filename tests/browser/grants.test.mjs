@@ -79,6 +79,20 @@ test('P7 a rule that always asks is named before the grant is given', async () =
   await panel().getByText(/The policy would ask again all the same \(large\): finance looks at large sums/).waitFor()
 })
 
+test('P7 D9 a grant is given by whoever has read to the end, and at high risk with its warning', async () => {
+  const long = await billing.act('refund', { order: Array.from({ length: 80 }, (_, i) => `line ${i}`).join('\n'), amount: 5, currency: 'EUR' }, { risk: { level: 'high', consequences: ['The money is gone.'] } })
+  await page.goto(`${server.page_url}/r/${long.id}`)
+  await page.getByRole('button', { name: 'More decisions' }).waitFor()
+  await page.waitForTimeout(450)
+  await page.keyboard.press('s')
+  await page.getByText('There is more to read. Approve again when you have.').waitFor()
+  assert.equal(await panel().count(), 0)
+  await page.keyboard.press('s')
+  await panel().getByText('The money is gone.').waitFor()
+  await page.keyboard.press('Escape')
+  await ann.decide(long, 'reject')
+})
+
 test('P7 more than the policy gives cannot be sent', async () => {
   const request = await refund('1305', 5)
   await openPanel(request)

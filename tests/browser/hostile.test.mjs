@@ -304,6 +304,39 @@ test('H6 changing hostile arguments keeps every byte that was not changed', asyn
   assert.equal(JSON.stringify(now.release.arguments), JSON.stringify({ amount: 2, keep: 'a\u202eb\u200b', proto: JSON.parse('{"__proto__":{"x":1}}') }))
 })
 
+test('H6 D3 what hides in a value is printed below every field in which it is changed', async () => {
+  const trick = 'pay \u202eneddih\u200b to Bob'
+  const raw = '{"to": "a\u200bb"}'
+  const change = async (request) => {
+    await visit(request)
+    await page.waitForTimeout(450)
+    await page.keyboard.press('m')
+    await page.getByRole('button', { name: 'Approve with changes' }).waitFor()
+  }
+  const action = await agent.act('tool', { short: trick, long: `${'x'.repeat(90)}${trick}` })
+  await change(action)
+  await page.getByLabel('short').waitFor()
+  await inspect('values')
+  await page.getByRole('button', { name: 'Edit as JSON' }).click()
+  assert.match(await page.getByLabel('Arguments as JSON').inputValue(), /\\u202eneddih\\u200b/)
+  await page.getByLabel('Arguments as JSON').fill(raw)
+  await page.getByRole('img', { name: 'hidden: zero width space' }).first().waitFor()
+  await inspect('JSON')
+  const plan = await agent.propose({ kind: 'plan', plan: { title: 'p', steps: [{ action: trick }, { action: 'second' }] } })
+  await change(plan)
+  await page.getByLabel('Step 1', { exact: true }).waitFor()
+  await inspect('a plan')
+  const response = await agent.propose({ kind: 'response', response: { text: trick } })
+  await change(response)
+  await page.getByLabel('Change the answer').waitFor()
+  await inspect('an answer')
+  const input = await agent.propose({ kind: 'input', input: { question: 'q', type: 'text', default: trick } })
+  await visit(input)
+  await page.getByLabel('Your answer').waitFor()
+  await inspect('a suggested answer')
+  for (const request of [action, plan, response, input]) await ann.decide(request, 'reject')
+})
+
 test('H6 arguments as large and as deep as the server takes stay readable', async () => {
   // The proposal itself stands two levels above.
   let deep = 'bottom'

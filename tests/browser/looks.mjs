@@ -58,7 +58,7 @@ export async function unfold(page, except = null) {
   })
 }
 
-/** What foreign text did to the page, or to a part of it: markup that is not ours, letters that are not seen, a broken layout. */
+/** What foreign text did to the page, or to a part of it: markup that is not ours, letters that are not seen, also in fields, a broken layout. */
 export const wrongsOn = (page, within = 'body') =>
   page.evaluate((within) => {
     const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f]/u
@@ -73,6 +73,12 @@ export const wrongsOn = (page, within = 'body') =>
       if (/^(SCRIPT|IFRAME|IMG|OBJECT|EMBED|LINK|STYLE|BASE|META|VIDEO|AUDIO|TEMPLATE|MARQUEE|FRAME|SOURCE|PICTURE|PLAINTEXT)$/i.test(node.tagName) && node.tagName !== 'SCRIPT') wrong.push(`an element <${node.tagName}>`)
       if (node.tagName === 'SCRIPT' && node.closest('#root')) wrong.push('a script inside the page')
       if (node.tagName === 'FORM' && (node.hasAttribute('action') || !node.closest('main'))) wrong.push('a form that is not ours')
+      // A field shows its value as it is: what hides in it stands printed in its description.
+      const value = /^(?:INPUT|TEXTAREA)$/.test(node.tagName) ? node.value.replace(emoji, '') : ''
+      if (invisible.test(value.replaceAll('\t', ''))) {
+        const hints = (node.getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id))
+        if (!hints.some((hint) => hint?.querySelector('.hidden-character'))) wrong.push(`hidden character in the field ${JSON.stringify(value.slice(0, 80))}`)
+      }
       for (const attribute of node.attributes) {
         if (/^on/i.test(attribute.name)) wrong.push(`a handler ${attribute.name}`)
         if (/^(href|src|action|formaction)$/i.test(attribute.name) && !/^[/#]/.test(attribute.value)) wrong.push(`${attribute.name}=${attribute.value}`)

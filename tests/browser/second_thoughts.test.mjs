@@ -22,6 +22,44 @@ const approveHigh = async (request) => {
   await page.getByRole('button', { name: 'Approve now' }).click()
 }
 
+/** Twice, 60 ms apart, from inside the page: on a busy machine presses from outside come slower than any finger. */
+const pressTwice = (press) =>
+  page.evaluate(async (key) => {
+    const act = () => (key ? document.body.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey: key === 'A', bubbles: true, cancelable: true })) : document.querySelector('article footer .btn-yes').click())
+    act()
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    act()
+  }, press)
+/** Neither decided nor on its way to be. */
+const isUntouched = async (request) => {
+  const { state, held } = await agent.read(request)
+  return state === 'pending' && !held?.length
+}
+
+for (const [name, key, group_key] of [['a double click', null, null], ['two quick taps', 'a', 'A']]) {
+  test(`U2 D9 ${name} is one press: high risk still asks`, async () => {
+    const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
+    await show(page, request)
+    await pressTwice(key)
+    await page.getByText('High risk: look once more').waitFor()
+    await page.waitForTimeout(450)
+    assert.ok(await isUntouched(request))
+    await page.getByRole('button', { name: 'Approve now' }).waitFor()
+  })
+
+  test(`U2 U1 ${name} is one press: several are still asked about`, async () => {
+    const some = await Promise.all(['a', 'b', 'c'].map((order) => agent.act('refund', { order })))
+    await page.locator('[id^="row-group"]').click()
+    await page.getByRole('table').waitFor()
+    await page.waitForTimeout(450)
+    await pressTwice(group_key)
+    await page.getByText('3 requests will run as shown. Press again.').waitFor()
+    await page.waitForTimeout(450)
+    for (const request of some) assert.ok(await isUntouched(request))
+    await page.getByRole('button', { name: 'Yes, approve 3' }).waitFor()
+  })
+}
+
 test('D8 U2 what is risky is held for a moment, and Undo takes it back', async () => {
   const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
   await agent.act('other', {})

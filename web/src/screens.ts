@@ -1,6 +1,6 @@
 // Every screen is a file of its own. The one in the address is fetched while the server is still asked who this is; what deciding
 // needs comes when nothing else is going on, so that it is there at once.
-import { RequestPane, BulkPane, GrantPanel } from './ui/deciding'
+import { RequestPane, BulkPane, ChangeEditor, GrantPanel } from './ui/deciding'
 import { later } from './ui/later'
 
 export const InboxScreen = later(() => import('./inbox/inbox_screen'))
@@ -34,7 +34,7 @@ const rest_after_ms = 1500
 
 /** Fetches what deciding needs, one file after the other. The service worker keeps the other screens. */
 export function fetchTheRest(): () => void {
-  const parts = [InboxScreen, RequestPane, BulkPane, GrantPanel]
+  const parts = [InboxScreen, RequestPane, ChangeEditor, BulkPane, GrantPanel]
   let is_over = false
   const next = () => {
     const part = parts.shift()

@@ -17,6 +17,7 @@ import { HeldLine, Standing } from '../request/summary'
 import { useAddressQuery } from '../state/address'
 import { decide } from '../state/decide'
 import { hear, useInbox } from '../state/inbox'
+import { KeyScope } from '../state/keys'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { snooze } from '../state/snooze'
@@ -240,23 +241,25 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
       <button type="button" className="btn btn-quiet absolute right-3 top-3 z-10 px-2" aria-label="Close" onClick={() => dialog.current?.close()}>
         <CloseIcon />
       </button>
-      <Suspense fallback={<div className="m-auto"><Spinner /></div>}>
-        <RequestPane
-          key={request.digest}
-          request={request}
-          is_changed={is_changed}
-          onDecide={(call) => {
-            void decide(request, call)
-            dialog.current?.close()
-          }}
-          onSnooze={(until) => {
-            void snooze(request, until)
-            dialog.current?.close()
-          }}
-          onShown={onShown}
-          admits={(press) => guard.admits(press, performance.now())}
-        />
-      </Suspense>
+      <KeyScope value={dialog}>
+        <Suspense fallback={<div className="m-auto"><Spinner /></div>}>
+          <RequestPane
+            key={request.digest}
+            request={request}
+            is_changed={is_changed}
+            onDecide={(call) => {
+              void decide(request, call)
+              dialog.current?.close()
+            }}
+            onSnooze={(until) => {
+              void snooze(request, until)
+              dialog.current?.close()
+            }}
+            onShown={onShown}
+            admits={(press) => guard.admits(press, performance.now())}
+          />
+        </Suspense>
+      </KeyScope>
     </dialog>
   )
 }

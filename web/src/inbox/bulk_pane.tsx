@@ -7,6 +7,7 @@ import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../mo
 import { Guard } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, plural, titleOf } from '../model/words'
+import { useArming } from '../request/changed'
 import { HeldLine } from '../request/summary'
 import { decideTogether } from '../state/decide'
 import { useInbox } from '../state/inbox'
@@ -121,6 +122,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     setSeen(null)
     setNews(`${change}: look again. Nothing was decided.`)
   }, [change])
+  const is_arming = useArming(is_confirming)
   const rethink = () => {
     setSeen(null)
     setNews('')
@@ -141,7 +143,10 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     if (!is_confirming) {
       const has_read = reading.hasRead()
       setNews(has_read ? '' : 'There is more below. Press again when you have read it.')
-      return has_read ? setSeen(now) : undefined
+      if (!has_read) return
+      // A double click is one press: the second half must not confirm what the first has just asked.
+      guard.current!.moved(performance.now())
+      return setSeen(now)
     }
     rethink()
     const result = await decideTogether(
@@ -262,7 +267,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
             </div>
           )}
           <div className="flex flex-wrap items-center gap-2">
-            <button type="button" className="btn btn-yes min-h-11 px-5 md:min-h-10" disabled={!is_ready} onClick={() => void go({ repeat: false })}>
+            <button type="button" className="btn btn-yes min-h-11 px-5 md:min-h-10" disabled={!is_ready} aria-disabled={is_confirming && is_arming} onClick={() => void go({ repeat: false })}>
               {is_confirming ? `Yes, ${what.charAt(0).toLowerCase()}${what.slice(1)}` : label || 'Nothing to decide'} <Key name="⇧A" />
             </button>
             {is_confirming && (

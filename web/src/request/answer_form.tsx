@@ -4,6 +4,7 @@ import { file_bytes_max, type Draft } from '../model/answer'
 import { visibleText } from '../model/marked_text'
 import { SafeText } from '../ui/safe_text'
 import type { Input } from '../wire'
+import { HiddenHint, hintOf } from './hidden_hint'
 
 type Props = { input: Input; draft: Draft; error: string | null; onChange: (draft: Draft) => void; onSubmit: () => void }
 
@@ -70,7 +71,7 @@ export function AnswerForm(props: Props) {
     id,
     'aria-label': 'Your answer',
     'aria-invalid': error !== null,
-    'aria-describedby': `${id}-hint`,
+    'aria-describedby': [`${id}-hint`, hintOf(id, draft.text)].filter(Boolean).join(' '),
     'data-answer': true,
     placeholder: visibleText(input.placeholder ?? ''),
   }
@@ -103,6 +104,7 @@ export function AnswerForm(props: Props) {
         </label>
       )}
       {control}
+      {!is_list && <HiddenHint id={id} text={draft.text} />}
       <p id={`${id}-hint`} className={`m-0 mt-1.5 min-h-5 text-[0.875rem] ${error ? 'text-no' : 'text-faint'}`}>
         {error ?? hint}
       </p>

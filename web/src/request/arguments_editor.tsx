@@ -1,10 +1,11 @@
 // Changing arguments without changing their types: a number stays a number, a switch a switch. Whoever wants to add or
 // remove members edits the JSON.
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
-import { findHidden } from '../model/hidden'
-import { LongText, SafeText } from '../ui/safe_text'
+import { visibleJson } from '../model/hidden'
+import { SafeText } from '../ui/safe_text'
 import type { Json, JsonObject } from '../wire'
+import { HiddenHint, hintOf } from './hidden_hint'
 
 type LeafProps = { name: string; value: Json; onChange: (value: Json | undefined) => void }
 
@@ -54,21 +55,16 @@ function LeafEditor({ name, value, onChange }: LeafProps) {
       </select>
     )
   else if (typeof value === 'string' && (value.length > 80 || value.includes('\n')))
-    control = <textarea id={id} className="field min-h-28 font-mono" spellCheck={false} value={value} onChange={(event) => onChange(event.target.value)} />
+    control = <textarea id={id} aria-describedby={hintOf(id, value)} className="field min-h-28 font-mono" spellCheck={false} value={value} onChange={(event) => onChange(event.target.value)} />
   else if (typeof value === 'string')
-    control = <input id={id} className="field font-mono" spellCheck={false} autoComplete="off" value={value} onChange={(event) => onChange(event.target.value)} />
+    control = <input id={id} aria-describedby={hintOf(id, value)} className="field font-mono" spellCheck={false} autoComplete="off" value={value} onChange={(event) => onChange(event.target.value)} />
   else control = <input id={id} className="field font-mono text-faint" readOnly value={value === null ? 'null' : Array.isArray(value) ? '[ ]' : '{ }'} />
   return (
     <div className="grid gap-x-4 gap-y-1 sm:grid-cols-[minmax(6rem,12rem)_1fr]">
       {label}
       <div className="min-w-0">
         {control}
-        {/* A field cannot show what is hidden in it. */}
-        {typeof value === 'string' && findHidden(value).length > 0 && (
-          <p className="foreign m-0 mt-1 font-mono text-[0.8125rem] text-soft">
-            <LongText text={value} />
-          </p>
-        )}
+        {typeof value === 'string' && <HiddenHint id={id} text={value} />}
       </div>
     </div>
   )
@@ -80,17 +76,22 @@ function leavesOf(value: Json, path: Path = []): { path: Path; value: Json }[] {
   return [{ path, value }]
 }
 
+const placesOf = (leaves: { path: Path }[]): string => leaves.map(({ path }) => JSON.stringify(path)).sort().join()
+
 const fields_max = 60
 
 type Props = { original: JsonObject; value: JsonObject; onChange: (value: JsonObject, is_valid: boolean) => void }
 
 export function ArgumentsEditor({ original, value, onChange }: Props) {
   const leaves = leavesOf(original)
-  const [is_raw, setRaw] = useState(leaves.length > fields_max || Object.keys(original).length === 0)
-  const [raw, setRawText] = useState(() => JSON.stringify(value, null, 2))
+  // Fields show what the original has: members that were added or removed are seen in the JSON only.
+  const [is_raw, setRaw] = useState(() => leaves.length > fields_max || Object.keys(original).length === 0 || placesOf(leaves) !== placesOf(leavesOf(value)))
+  const [raw, setRawText] = useState(() => visibleJson(value))
   const [raw_error, setRawError] = useState<string | null>(null)
   const [wrong, setWrong] = useState<ReadonlySet<string>>(new Set())
   const id = useId()
+  // It starts with the last value that fitted.
+  useEffect(() => onChange(value, true), [])
 
   const changeLeaf = (path: Path, leaf: Json | undefined) => {
     const bad = new Set(wrong)
@@ -117,7 +118,7 @@ export function ArgumentsEditor({ original, value, onChange }: Props) {
             onClick={() => {
               // Each way of editing starts from the original: half a change must not hide in the other one.
               setRaw(!is_raw)
-              setRawText(JSON.stringify(original, null, 2))
+              setRawText(visibleJson(original))
               setRawError(null)
               setWrong(new Set())
               onChange(original, true)
@@ -132,7 +133,8 @@ export function ArgumentsEditor({ original, value, onChange }: Props) {
           <label htmlFor={id} className="sr-only">
             Arguments as JSON
           </label>
-          <textarea id={id} className="field min-h-56 font-mono text-[0.875rem] leading-6" spellCheck={false} value={raw} aria-invalid={raw_error !== null} onChange={(event) => changeRaw(event.target.value)} />
+          <textarea id={id} aria-describedby={hintOf(id, raw)} className="field min-h-56 font-mono text-[0.875rem] leading-6" spellCheck={false} value={raw} aria-invalid={raw_error !== null} onChange={(event) => changeRaw(event.target.value)} />
+          <HiddenHint id={id} text={raw} />
           {raw_error && <p className="m-0 mt-1 text-[0.8125rem] text-no">{raw_error}</p>}
         </>
       ) : (

@@ -1,6 +1,6 @@
 // Somebody else may change what is on the screen. A press that was meant for the old content must not count for the new.
-import { useLayoutEffect, useRef } from 'react'
-import type { Guard } from '../model/guard'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { arming_ms, type Guard } from '../model/guard'
 import type { Request } from '../wire'
 
 /** Arms `guard` anew whenever other content comes under a person's eyes. True when it came while they looked at this request. */
@@ -10,4 +10,14 @@ export function useChanged(request: Request | null | undefined, guard: Guard): b
   // Before the browser paints, so before any press can mean what is painted.
   useLayoutEffect(() => guard.moved(performance.now()), [request?.id, request?.digest])
   return !!request && request.state === 'pending' && seen.current?.digest !== request.digest
+}
+
+/** True in the moment after something came up: the second half of a double click is not meant for what it finds there. */
+export function useArming(what: boolean): boolean {
+  const [armed, setArmed] = useState<boolean | null>(null)
+  useEffect(() => {
+    const timer = setTimeout(() => setArmed(what), arming_ms)
+    return () => clearTimeout(timer)
+  }, [what])
+  return armed !== what
 }

@@ -13,6 +13,7 @@ import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
+import { useArming } from './changed'
 
 type Call = Omit<DecisionCall, 'digest'>
 type Props = { request: Request; onSend: (call: Call) => void; onClose: () => void }
@@ -29,6 +30,8 @@ export function Panel({ title, children, onClose }: { title: string; children: R
       className="rising mb-3"
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
+        // It closes this, and not the dialog around it.
+        event.preventDefault()
         event.stopPropagation()
         onClose()
       }}
@@ -99,6 +102,30 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
         </button>
       </div>
     </>
+  )
+}
+
+type NoteProps = { note: string; onChange: (note: string) => void; onSend: (press: { repeat: boolean }) => void; onClose: () => void }
+
+/** A note that goes with a yes of any form: the button of the bar sends it, and so does Enter. */
+export function NoteField({ note, onChange, onSend, onClose }: NoteProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const id = useId()
+  useEffect(() => field.current?.focus(), [])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' && (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing)) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (event.key === 'Escape') onClose()
+    else onSend(event)
+  }
+  return (
+    <div className="rising mb-3">
+      <label htmlFor={id} className="label mb-1 block">
+        A note with your approval. The agent reads it.
+      </label>
+      <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" value={note} onChange={(event) => onChange(event.target.value)} onKeyDown={onKeyDown} />
+    </div>
   )
 }
 
@@ -248,7 +275,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
   )
 }
 
-function Consequences({ request }: { request: Request }) {
+export function Consequences({ request, about = '' }: { request: Request; about?: string }) {
   const reversibility = reversibilityOf(request)
   const said = reversibility ? reversibilityWord[reversibility] : ''
   const lines = [...new Set([...request.risk.consequences, ...request.risk.factors])].filter((line) => line !== said)
@@ -258,6 +285,7 @@ function Consequences({ request }: { request: Request }) {
         <WarnIcon />
       </span>
       <div>
+        {about && <p className="foreign m-0 font-medium">{visibleText(about)}</p>}
         {reversibility && <p className="m-0 font-medium">It {reversibilityWord[reversibility]}.</p>}
         {lines.slice(0, 4).map((line, i) => (
           <p key={i} className="foreign sentence m-0 text-soft">
@@ -269,15 +297,23 @@ function Consequences({ request }: { request: Request }) {
   )
 }
 
-type ConfirmProps = { request: Request; what: string; onConfirm: () => void; onClose: () => void }
+type ConfirmProps = {
+  request: Request
+  what: string
+  /** What goes beyond a plain yes: changes, or what else passes. */
+  about: string
+  onConfirm: () => void
+  onClose: () => void
+}
 
 /** High risk: the warning, and a second press. */
-export function WarnPanel({ request, what, onConfirm, onClose }: ConfirmProps) {
+export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmProps) {
+  const is_arming = useArming(true)
   return (
     <Panel title="High risk: look once more" onClose={onClose}>
-      <Consequences request={request} />
+      <Consequences request={request} about={about} />
       <div className="flex gap-2">
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={onConfirm}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
           {what}
         </button>
         <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
@@ -289,7 +325,7 @@ export function WarnPanel({ request, what, onConfirm, onClose }: ConfirmProps) {
 }
 
 /** The code of exactly this content must be typed: the server's where it asks for one, ours where only the risk does. */
-export function CodePanel({ request, what, onConfirm, onPasskey, onClose }: ConfirmProps & { onPasskey: () => Promise<void> }) {
+export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { onPasskey: () => Promise<void> }) {
   const { data: passkeys } = useLoad(canUsePasskeys() ? 'passkeys' : null, client.passkeys, { fresh_ms: 60_000 })
   const [problem, setProblem] = useState<string | null>(null)
   const confirmWithPasskey = async () => {
@@ -308,7 +344,7 @@ export function CodePanel({ request, what, onConfirm, onPasskey, onClose }: Conf
   const is_right = typed.trim() === code
   return (
     <Panel title="Critical: confirm what you release" onClose={onClose}>
-      <Consequences request={request} />
+      <Consequences request={request} about={about} />
       <div className="flex flex-wrap items-end gap-3">
         <div>
           <label htmlFor={id} className="label mb-1 block">

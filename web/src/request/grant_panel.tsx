@@ -15,9 +15,9 @@ import { WarnIcon } from '../ui/icons'
 import { Ago, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { DecisionCall, Request } from '../wire'
-import { Panel } from './composers'
+import { Consequences, Panel } from './composers'
 
-type Props = { request: Request; onSend: (call: Omit<DecisionCall, 'digest'>) => void; onClose: () => void }
+type Props = { request: Request; onSend: (call: Omit<DecisionCall, 'digest'>, meaning: string) => void; onClose: () => void }
 
 const history_max = 100
 const spans_s = [900, 3600, 4 * 3600, 8 * 3600]
@@ -174,7 +174,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
         <p className="m-0 mt-2 text-[0.875rem] text-faint">It ends early when somebody rejects such a call, when the policy changes, or when you revoke it.</p>
       </div>
       <div className="flex flex-wrap gap-2">
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={() => onSend({ decision: 'approve', grant: wireTerms(terms) })}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={() => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms))}>
           Approve, and similar for {durationWord(terms.for_s)}
         </button>
         <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
@@ -219,6 +219,7 @@ export default function GrantPanel(props: Props) {
   else body = <Choose {...props} rules={rules} offer={offer} history={history.data.requests} is_complete={history.data.next_cursor === null} />
   return (
     <Panel title="Approve this, and similar ones for a while" onClose={onClose}>
+      {(request.risk.level === 'high' || request.risk.level === 'critical') && <Consequences request={request} />}
       {body}
     </Panel>
   )

@@ -2,7 +2,7 @@
 import { Suspense, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, mayGrant, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
-import { changes, isSame } from '../model/json'
+import { changes } from '../model/json'
 import { returns_before_ms } from '../model/snooze'
 import { serverNow } from '../model/time'
 import { decidingWord, plural } from '../model/words'
@@ -18,16 +18,15 @@ import { confirmDecision } from '../state/passkeys'
 import { isSnoozed } from '../state/snooze'
 import { useLooking } from '../state/presence'
 import { heldByMe, undo } from '../state/undo'
-import { GrantPanel } from '../ui/deciding'
+import { ChangeEditor, GrantPanel } from '../ui/deciding'
 import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
-import type { DecisionCall, Input, JsonObject, Request } from '../wire'
-import { ArgumentsEditor } from './arguments_editor'
-import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, RejectPanel, SnoozePanel, WarnPanel } from './composers'
+import type { DecisionCall, Input, Request } from '../wire'
+import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, NoteField, RejectPanel, SnoozePanel, WarnPanel } from './composers'
 import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
-import { PlanEditor, type Step } from './plan_view'
+import { changeable, isWhole, modification, revised, unrevised } from './revision'
 import { Subject } from './subject'
 import { Headline, HeldByOthers, HeldLine, Others, Standing, TimeWarning, WhoAndWhen } from './summary'
 
@@ -51,6 +50,7 @@ type Props = {
   back?: ReactNode
 }
 
+const nothing_skipped: ReadonlySet<number> = new Set()
 const nothing_to_answer: Input = { question: '', type: 'text', required: false }
 
 async function prolong(request: Request): Promise<void> {
@@ -107,12 +107,13 @@ function useFocus(mode: Mode): { pane: React.RefObject<HTMLElement | null>; note
 }
 
 export default function RequestPane({ request, is_changed, onDecide, onSnooze, onShown, admits, onGoOn, back }: Props) {
-  useLayoutEffect(onShown, [onShown])
   const { likeness, is_loading } = useLikeness(request)
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
   const [mode, putMode] = useState<Mode>('read')
+  // Also when the second look comes up: a double click is one press, not a yes and its confirmation.
+  useLayoutEffect(onShown, [onShown, mode === 'confirm'])
   const { pane, noteOpener } = useFocus(mode)
   const setMode = (next: Mode) => {
     if (mode === 'read') noteOpener()
@@ -121,11 +122,18 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const [draft, setDraft] = useState(() => draftFor(request.input ?? nothing_to_answer))
   const [draft_error, setDraftError] = useState<string | null>(null)
   const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set())
-  const [edited, setEdited] = useState<{ value: JsonObject; is_valid: boolean }>(() => ({ value: request.action?.arguments ?? {}, is_valid: true }))
-  const [steps, setSteps] = useState<Step[]>(() => request.plan?.steps ?? [])
-  const [text, setText] = useState(() => request.response?.text ?? '')
+  /** Null while nobody wants to write one. */
+  const [note, setNote] = useState<string | null>(null)
+  const [revision, setRevision] = useState(() => unrevised(request))
+  /** The yes that is asked about once more, and what its grant means. */
+  const [pending, setPending] = useState<{ call: Call; grant: string } | null>(null)
   const { sentinel, hasSeen, showRest } = useSeen()
   const [hint, setHint] = useState<string | null>(null)
+  // What is confirmed is under the eyes of whoever confirms it.
+  const subject = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (mode === 'confirm') subject.current?.scrollIntoView({ block: 'nearest' })
+  }, [mode])
 
   useLooking(request)
   const held = heldByMe(request)
@@ -135,62 +143,61 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const can = why_not === null && !deciding && !held && !is_offline ? decisionsFor(request) : []
   const level = request.risk.level
 
+  /** As it would run with the changes, while somebody makes or confirms them. */
+  const after = mode === 'modify' || (mode === 'confirm' && pending?.call.decision === 'modify') ? revised(request, revision, skipped) : null
+  const differences = after ? changes(changeable(request), changeable(after)) : []
+  const is_valid_change = after !== null && differences.length > 0 && revision.is_valid && isWhole(after)
+
+  const noted = note?.trim() ? { note: note.trim() } : {}
   /** What a yes means now: with changes, without some steps, or as it is. */
   const yes = (): Call => {
-    if (mode === 'modify' && request.action) return { decision: 'modify', arguments: edited.value }
-    if (mode === 'modify' && request.plan) {
-      const numbered = steps.map((step, i) => ({ order: i + 1, action: step.action, optional: step.optional, ...(step.tool ? { tool: step.tool } : {}), ...(step.description ? { description: step.description } : {}) }))
-      const { estimated_duration_s, title, modifiable } = request.plan
-      return { decision: 'modify', plan: { title, modifiable, steps: numbered, ...(estimated_duration_s != null ? { estimated_duration_s } : {}) } }
-    }
-    if (mode === 'modify' && request.response) return { decision: 'modify', response: { text, format: request.response.format } }
+    if (after) return { ...modification(after), ...noted }
     if (skipped.size && request.plan) {
       const approved_steps = request.plan.steps.map((step) => step.order).filter((order) => !skipped.has(order))
-      return { decision: 'approve', approved_steps }
+      return { decision: 'approve', approved_steps, ...noted }
     }
-    return { decision: 'approve' }
+    return { decision: 'approve', ...noted }
   }
-  const pending_yes = useRef<Call | null>(null)
-
-  const is_edited =
-    request.kind === 'action'
-      ? !isSame(request.action!.arguments, edited.value)
-      : request.kind === 'plan'
-        ? !isSame(request.plan!.steps.map((step) => step.action), steps.map((step) => step.action))
-        : text !== request.response?.text
-  const is_valid_change = is_edited && edited.is_valid && steps.every((step) => step.action.trim()) && (request.kind !== 'response' || text.trim() !== '')
 
   const needs_code = level === 'critical' || request.requirement.confirm !== null
+  /** If not, the rest is shown, and the next press counts. */
+  const hasRead = () => {
+    if (hasSeen()) return true
+    showRest()
+    onShown()
+    setHint('There is more to read. Approve again when you have.')
+    return false
+  }
   const approve = (press: { repeat: boolean }) => {
     if (!can.includes('approve') || !admits(press)) return
-    if (mode === 'confirm') return needs_code ? undefined : onDecide(pending_yes.current ?? { decision: 'approve' })
+    if (mode === 'confirm') return needs_code || !pending ? undefined : onDecide(pending.call)
+    // Whoever began to say something else says that, or goes back first.
+    if (mode !== 'read' && mode !== 'modify') return
     if (mode === 'modify' && !is_valid_change) return
-    if (mode === 'read' && !hasSeen()) {
-      showRest()
-      return setHint('There is more to read. Approve again when you have.')
-    }
+    if (mode === 'read' && !hasRead()) return
     const call = yes()
-    if (needs_code || level === 'high') {
-      pending_yes.current = call
-      return setMode('confirm')
-    }
+    if (needs_code || level === 'high') return confirm(call)
     onDecide(call)
+  }
+  const confirm = (call: Call, grant = '') => {
+    setPending({ call, grant })
+    setMode('confirm')
   }
   const answer = (press: { repeat: boolean }) => {
     if (!can.includes('answer') || !admits(press)) return
     const checked = checkAnswer(request.input!, draft)
     if ('error' in checked) {
       setDraftError(checked.error)
-      return document.querySelector<HTMLElement>('[data-answer]')?.focus()
+      return pane.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
     }
     onDecide({ decision: 'answer', answer: checked.value })
   }
   /** The panel was the second look that high risk asks for; a code is typed all the same. */
-  const approveWithGrant = (call: Call) => {
+  const approveWithGrant = (given: Call, meaning: string) => {
     if (!admits({ repeat: false })) return
+    const call = { ...given, ...noted }
     if (!needs_code) return onDecide(call)
-    pending_yes.current = call
-    setMode('confirm')
+    confirm(call, meaning)
   }
   const is_put_off = isSnoozed(request)
   const putOff = () => {
@@ -199,20 +206,34 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     setMode('snooze')
   }
   const can_grant = can.includes('approve') && mayGrant(request)
+  const openGrant = () => {
+    if (can_grant && hasRead()) setMode('grant')
+  }
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
-  const leave = () => setMode('read')
+  const skip = (order: number) => setSkipped((old) => (old.has(order) ? new Set([...old].filter((one) => one !== order)) : new Set([...old, order])))
+  const openNote = () => {
+    if (can.includes('approve') && (mode === 'read' || mode === 'modify')) setNote(note ?? '')
+  }
+  const closeNote = () => {
+    // Before the field goes, and the focus with it.
+    pane.current?.querySelector<HTMLElement>('[data-opens=menu], [data-opens=note]')?.focus({ preventScroll: true })
+    setNote(null)
+  }
+  /** From the second look back to what led there; from anything else back to the request. */
+  const leave = () => setMode(mode !== 'confirm' ? 'read' : pending?.grant ? 'grant' : after ? 'modify' : 'read')
 
   useKeys({
     a: (event) => (request.kind === 'input' ? undefined : approve(event)),
-    v: () => (can.includes('answer') ? document.querySelector<HTMLElement>('[data-answer], [role=group] input')?.focus() : undefined),
+    v: () => (can.includes('answer') ? pane.current?.querySelector<HTMLElement>('[data-answer], [role=group] input')?.focus() : undefined),
     r: enter('reject', 'reject'),
     m: enter('modify', 'modify'),
+    w: openNote,
     d: enter('defer', 'defer'),
     e: enter('escalate', 'escalate'),
     x: enter('abort', 'abort'),
-    s: () => (can_grant ? setMode('grant') : undefined),
+    s: openGrant,
     n: () => (request.state === 'pending' ? putOff() : undefined),
     '+': () => (why_not === null ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
@@ -221,7 +242,9 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
 
   const labels = request.confirmation
     ? { yes: visibleText(request.confirmation.confirm_label), no: visibleText(request.confirmation.cancel_label) }
-    : { yes: mode === 'modify' ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : 'Approve', no: 'Reject' }
+    : { yes: after ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : mode === 'confirm' && pending?.grant ? 'Approve, and similar,' : 'Approve', no: 'Reject' }
+  const asked_again = { request, what: `${labels.yes} now`, about: after ? `It runs with ${request.response ? 'your words' : plural(differences.length, 'change')}, as shown above.` : (pending?.grant ?? ''), onClose: leave }
+  const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
   const panel = { request, onSend: onDecide, onClose: leave }
   const missing = missingVotes(request)
 
@@ -246,31 +269,20 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               ))}
             </ul>
           )}
-          <div className="mt-6">
-            {mode === 'modify' && request.action ? (
+          <div ref={subject} className="mt-6">
+            {mode === 'modify' ? (
               <>
-                <h2 className="label mb-1.5">Change what will run</h2>
-                <div tabIndex={-1} data-panel role="group" aria-label="Change what will run">
-                  <ArgumentsEditor original={request.action.arguments} value={edited.value} onChange={(value, is_valid) => setEdited({ value, is_valid })} />
+                <h2 className="label mb-1.5">{change_title}</h2>
+                <div tabIndex={-1} data-panel role="group" aria-label={request.response ? undefined : change_title}>
+                  <Suspense fallback={<Spinner />}>
+                    <ChangeEditor request={request} revision={revision} onChange={setRevision} skipped={skipped} onSkip={skip} />
+                  </Suspense>
                 </div>
-              </>
-            ) : mode === 'modify' && request.plan ? (
-              <>
-                <h2 className="label mb-1.5">Change the plan</h2>
-                <div tabIndex={-1} data-panel role="group" aria-label="Change the plan">
-                  <PlanEditor steps={steps} onChange={setSteps} />
-                </div>
-              </>
-            ) : mode === 'modify' && request.response ? (
-              <>
-                <label htmlFor="edited-response" className="label mb-1.5 block">
-                  Change the answer
-                </label>
-                <textarea id="edited-response" data-panel className="field min-h-40 leading-6" value={text} onChange={(event) => setText(event.target.value)} />
               </>
             ) : (
               <Subject
-                request={request}
+                request={after ?? request}
+                is_revised={after !== null}
                 draft={draft}
                 draft_error={draft_error}
                 onDraft={(next) => {
@@ -278,21 +290,19 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   setDraftError(null)
                 }}
                 onAnswer={() => answer({ repeat: false })}
-                skipped={skipped}
-                onSkip={can.includes('approve') ? (order) => setSkipped((old) => (old.has(order) ? new Set([...old].filter((one) => one !== order)) : new Set([...old, order]))) : null}
+                skipped={after ? nothing_skipped : skipped}
+                onSkip={can.includes('approve') && request.requirement.modifiable && mode !== 'confirm' ? skip : null}
                 can_answer={can.includes('answer')}
               />
             )}
           </div>
           <div ref={sentinel} className="h-px" />
-          {mode === 'modify' && is_edited && (
+          {differences.length > 0 && (
             <Section title="What changes">
-              {request.action && <ChangeList changes={changes(request.action.arguments, edited.value)} />}
-              {request.plan && <ChangeList changes={changes(request.plan.steps.map((step) => step.action), steps.map((step) => step.action))} />}
-              {request.response && <TextDiff before={request.response.text} after={text} />}
+              {request.response ? <TextDiff before={request.response.text} after={after?.response?.text ?? ''} /> : <ChangeList changes={differences} />}
             </Section>
           )}
-          {mode !== 'modify' && <LikenessLine likeness={likeness} />}
+          {!after && <LikenessLine likeness={likeness} />}
           {/* Nothing moves under a person's eyes: what stands below the comparison is seen when that is there. */}
           <div className={is_loading ? 'invisible' : undefined}>
             <AgentSays request={request} />
@@ -334,23 +344,19 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
             {mode === 'confirm' &&
               (needs_code ? (
                 <CodePanel
-                  request={request}
-                  what={`${labels.yes} now`}
-                  onConfirm={() => onDecide({ ...pending_yes.current!, confirm: request.requirement.confirm })}
-                  onPasskey={async () => {
-                    const call = pending_yes.current!
-                    onDecide({ ...call, passkey: await confirmDecision(request, call) })
-                  }}
-                  onClose={leave}
+                  {...asked_again}
+                  onConfirm={() => onDecide({ ...pending!.call, confirm: request.requirement.confirm })}
+                  onPasskey={async () => onDecide({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
                 />
               ) : (
-                <WarnPanel request={request} what={`${labels.yes} now`} onConfirm={() => admits({ repeat: false }) && onDecide(pending_yes.current!)} onClose={leave} />
+                <WarnPanel {...asked_again} onConfirm={() => admits({ repeat: false }) && onDecide(pending!.call)} />
               ))}
             {hint && mode === 'read' && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
                 {hint}
               </p>
             )}
+            {note !== null && (mode === 'read' || mode === 'modify') && can.includes('approve') && <NoteField note={note} onChange={setNote} onSend={approve} onClose={closeNote} />}
             {deciding ? (
               <p role="status" className="m-0 flex min-h-11 items-center gap-3 text-soft">
                 <Spinner /> {decidingWord[deciding]}…
@@ -374,9 +380,14 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                     </button>
                   )}
                   {mode === 'modify' ? (
-                    <button type="button" className="btn min-h-11 md:min-h-10" onClick={leave}>
-                      Back
-                    </button>
+                    <>
+                      <button type="button" data-opens="note" className="btn min-h-11 md:min-h-10" onClick={openNote}>
+                        Note <Key name="w" />
+                      </button>
+                      <button type="button" className="btn min-h-11 md:min-h-10" onClick={leave}>
+                        Back
+                      </button>
+                    </>
                   ) : (
                     <>
                       <button type="button" className="btn btn-no min-h-11 px-4 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
@@ -390,7 +401,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                       <Menu
                         items={[
                           ...(can.includes('modify') ? [{ label: 'Modify', key: 'm', onPick: enter('modify', 'modify') }] : []),
-                          ...(can_grant ? [{ label: 'Approve similar for a while', key: 's', onPick: () => setMode('grant') }] : []),
+                          ...(can.includes('approve') ? [{ label: 'Approve with a note', key: 'w', onPick: openNote }] : []),
+                          ...(can_grant ? [{ label: 'Approve similar for a while', key: 's', onPick: openGrant }] : []),
                           { label: 'Defer: try another way', key: 'd', onPick: enter('defer', 'defer') },
                           { label: 'Escalate to others', key: 'e', onPick: enter('escalate', 'escalate') },
                           { label: is_put_off ? 'Bring back to the list' : 'Not now: put it off', key: 'n', onPick: putOff },

@@ -9,6 +9,8 @@ import { PlanView } from './plan_view'
 
 type Props = {
   request: Request
+  /** As somebody changed it and is about to approve it. */
+  is_revised: boolean
   draft: Draft
   draft_error: string | null
   onDraft: (draft: Draft) => void
@@ -23,7 +25,7 @@ function Title({ children }: { children: string }) {
 }
 
 export function Subject(props: Props) {
-  const { request, draft, draft_error, onDraft, onAnswer, skipped, onSkip, can_answer } = props
+  const { request, is_revised, draft, draft_error, onDraft, onAnswer, skipped, onSkip, can_answer } = props
   switch (request.kind) {
     case 'action':
       return (
@@ -65,7 +67,7 @@ export function Subject(props: Props) {
     case 'response':
       return (
         <>
-          <Title>The answer it wants to give</Title>
+          <Title>{is_revised ? 'The answer, as you changed it' : 'The answer it wants to give'}</Title>
           <p className={`foreign m-0 rounded-lg border border-line bg-well px-5 py-4 leading-6 ${request.response!.format === 'markdown' ? 'font-mono text-[0.875rem]' : ''}`}>
             <LongText text={request.response!.text} />
           </p>

@@ -1,11 +1,14 @@
 // Keys of the page. One listener; whoever was mounted last is asked first. Typing in a field and open dialogs own the
-// keyboard, and single letters can be switched off: people who speak to their computer would else decide by talking.
-import { useEffect, useRef } from 'react'
+// keyboard (what is bound inside a dialog is heard there), and single letters can be switched off: people who speak to their computer would else decide by talking.
+import { createContext, useContext, useEffect, useRef, type RefObject } from 'react'
 import { useSettings } from './settings'
 
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>
 
-const stack: { current: KeyMap }[] = []
+/** The dialog in which keys are bound; outside of any they are those of the page. */
+export const KeyScope = createContext<RefObject<HTMLElement | null> | null>(null)
+
+const stack: { latest: { current: KeyMap }; scope: RefObject<HTMLElement | null> | null }[] = []
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
@@ -24,13 +27,14 @@ function onKeyDown(event: KeyboardEvent): void {
   // A held Enter would press the button of the next request as well.
   if (event.repeat && is_button && (event.key === 'Enter' || event.key === ' ')) return event.preventDefault()
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
-  if (document.querySelector('dialog:modal')) return
+  const dialog = [...document.querySelectorAll('dialog:modal')].at(-1) ?? null
   const name = keyName(event)
   if (name !== 'Escape' && (isTyping(event.target) || !useSettings.getState().shortcuts)) return
   if (is_button && (name === 'Enter' || name === ' ')) return
   for (let i = stack.length - 1; i >= 0; --i) {
-    const act = stack[i]!.current[name]
-    if (!act) continue
+    const { latest, scope } = stack[i]!
+    const act = latest.current[name]
+    if (!act || (scope?.current ?? null) !== dialog) continue
     event.preventDefault()
     return act(event)
   }
@@ -40,11 +44,13 @@ function onKeyDown(event: KeyboardEvent): void {
 export function useKeys(map: KeyMap): void {
   const latest = useRef(map)
   latest.current = map
+  const scope = useContext(KeyScope)
   useEffect(() => {
     if (stack.length === 0) window.addEventListener('keydown', onKeyDown)
-    stack.push(latest)
+    const entry = { latest, scope }
+    stack.push(entry)
     return () => {
-      stack.splice(stack.indexOf(latest), 1)
+      stack.splice(stack.indexOf(entry), 1)
       if (stack.length === 0) window.removeEventListener('keydown', onKeyDown)
     }
   }, [])

@@ -15,6 +15,7 @@ export function Menu({ items }: { items: { label: string; key: string; onPick: (
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') {
         // It closes this and nothing else.
+        event.preventDefault()
         event.stopPropagation()
         open(false)
         button.current?.focus()

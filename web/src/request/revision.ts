@@ -1,0 +1,37 @@
+// What a person makes of a request before approving it: the draft, the request as it would run with it, and the call that
+// sends it. The page shows, compares and sends the same thing.
+import type { Call } from '../state/decide'
+import type { Json, JsonObject, Plan, Request } from '../wire'
+
+export type Step = Plan['steps'][number]
+export type Revision = { arguments: JsonObject; steps: Step[]; text: string; is_valid: boolean }
+
+export const unrevised = ({ action, plan, response }: Request): Revision => ({ arguments: action?.arguments ?? {}, steps: plan?.steps ?? [], text: response?.text ?? '', is_valid: true })
+
+const bareStep = ({ action, tool, description, optional }: Step) => ({ action, optional, ...(tool ? { tool } : {}), ...(description ? { description } : {}) })
+
+/** The request as it would run: with the draft in place of what was asked, and without the steps that are left out. */
+export function revised(request: Request, revision: Revision, skipped: ReadonlySet<number>): Request {
+  const { action, plan, response } = request
+  const steps = revision.steps.filter((step) => !skipped.has(step.order)).map((step, i) => ({ ...bareStep(step), order: i + 1 }))
+  return {
+    ...request,
+    ...(action && { action: { ...action, arguments: revision.arguments } }),
+    ...(plan && { plan: { ...plan, steps } }),
+    ...(response && { response: { ...response, text: revision.text } }),
+  }
+}
+
+/** Everything about a request that a person can change. */
+export const changeable = ({ action, plan, response }: Request): Json => action?.arguments ?? (plan?.steps.map(bareStep) as Json | undefined) ?? response?.text ?? null
+
+/** Approves a request as it was revised. */
+export function modification({ action, plan, response }: Request): Call {
+  if (action) return { decision: 'modify', arguments: action.arguments }
+  if (response) return { decision: 'modify', response: { text: response.text, format: response.format } }
+  const { title, steps, modifiable, estimated_duration_s } = plan!
+  return { decision: 'modify', plan: { title, modifiable, steps, ...(estimated_duration_s != null ? { estimated_duration_s } : {}) } }
+}
+
+/** Nothing is left empty that has to say something. */
+export const isWhole = ({ plan, response }: Request): boolean => (plan ? plan.steps.length > 0 && plan.steps.every((step) => step.action.trim()) : response ? response.text.trim() !== '' : true)
