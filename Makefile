@@ -15,7 +15,7 @@ CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC)
 SETUP := tools/setup
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message
+FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message wire
 CRASH_CYCLES ?= 5000
 
 help:
