@@ -15,7 +15,7 @@ CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC)
 SETUP := tools/setup
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message
+FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message wire
 CRASH_CYCLES ?= 5000
 
 help:
@@ -39,7 +39,7 @@ test:
 
 # The unit and HTTP tests under address+undefined sanitizers; those with threads under thread too.
 ASAN_TESTS := base_test core_test yaml_test match_test shell_test cel_test policy_test store_test sqlite_test fault_vfs_test service_test notify_test agent_test feedback_test git_test library_test http_test api_test cli_test
-TSAN_TESTS := base_test store_test service_test notify_test agent_test feedback_test git_test library_test http_test api_test
+TSAN_TESTS := base_test store_test sqlite_test service_test notify_test agent_test feedback_test git_test library_test http_test api_test
 SANITIZE = $(CMAKE) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -gline-tables-only" -DHOLDPOINT_TESTS=ON -DHOLDPOINT_WEB=OFF
 sanitize:
 	@$(SETUP) build test san
