@@ -50,7 +50,10 @@ for (const [name, options] of variants) {
     await back()
     await show(page, made.shell)
     await page.getByRole('button', { name: 'Approve' }).click()
-    if (await page.getByText('There is more to read').count()) await page.getByRole('button', { name: 'Approve' }).click()
+    if (await page.getByText('There is more to read').count()) {
+      await page.waitForTimeout(450)
+      await page.getByRole('button', { name: 'Approve' }).click()
+    }
     await page.getByText('Critical: confirm what you release').waitFor()
     await checkRequest(page, 'critical')
     await page.getByRole('button', { name: 'Back' }).click()

@@ -227,7 +227,7 @@ test('Q2 D3 a step that is left out stays out of a plan that is changed', async 
   const request = await agent.propose({ kind: 'plan', plan: { title: 'Clean up', steps: [{ action: 'list' }, { action: 'delete', tool: 'rm_drafts', description: 'For good.' }, { action: 'tell', optional: true }] } })
   await appear(request)
   await page.getByLabel('optional step 3').uncheck()
-  await page.keyboard.press('m')
+  await page.getByRole('button', { name: 'Modify' }).click()
   // What goes along with the words is seen where they are changed.
   await page.getByText('rm_drafts').waitFor()
   await page.getByText('For good.').waitFor()

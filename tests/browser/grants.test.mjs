@@ -80,7 +80,7 @@ test('P7 a rule that always asks is named before the grant is given', async () =
 })
 
 test('P7 D9 a grant is given by whoever has read to the end, and at high risk with its warning', async () => {
-  const long = await billing.act('refund', { order: Array.from({ length: 80 }, (_, i) => `line ${i}`).join('\n'), amount: 5, currency: 'EUR' }, { risk: { level: 'high', consequences: ['The money is gone.'] } })
+  const long = await billing.act('tidy', Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`place${i}`, `shelf ${i}`])), { risk: 'high' })
   await page.goto(`${server.page_url}/r/${long.id}`)
   await page.getByRole('button', { name: 'More decisions' }).waitFor()
   await page.waitForTimeout(450)
@@ -88,7 +88,7 @@ test('P7 D9 a grant is given by whoever has read to the end, and at high risk wi
   await page.getByText('There is more to read. Approve again when you have.').waitFor()
   assert.equal(await panel().count(), 0)
   await page.keyboard.press('s')
-  await panel().getByText('The money is gone.').waitFor()
+  await panel().getByText('what it does is not known here').waitFor()
   await page.keyboard.press('Escape')
   await ann.decide(long, 'reject')
 })
