@@ -69,8 +69,8 @@ export type ListQuery = Partial<Record<'state' | 'outcome' | 'risk' | 'kind' | '
 const silence_ms = 900
 
 /**
- * Past events after `after`, oldest first. The stream has no end, so it is left when it falls silent, at `until`, or when
- * `take` has enough and says false.
+ * Past events after `after`, oldest first. The stream has no end, so it is left at the beat behind them, when it falls silent, at
+ * `until`, or when `take` has enough and says false.
  */
 async function pastEvents(query: ListQuery, after: number, until: number, take: (event: Event) => boolean, signal: AbortSignal): Promise<void> {
   const own = new AbortController()
@@ -91,6 +91,8 @@ async function pastEvents(query: ListQuery, after: number, until: number, take: 
       const { done, value } = await pieces.read()
       if (done) return
       for (const data of reader.push(value)) {
+        // The beat behind the last of them.
+        if (data === '{}') return stop()
         const event = JSON.parse(data) as Event
         if (event.seq === undefined) continue
         if (event.seq > until || !take(event)) return stop()
