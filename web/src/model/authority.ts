@@ -7,6 +7,7 @@ export function whyNotDecide(request: Request, me: Me): string | null {
   if (request.state === 'settled') return 'it is settled'
   if (me.role !== 'approver' && me.role !== 'admin') return 'you may look, not decide'
   if (request.requirement.exclude_requester && request.user === me.name) return 'it was asked on your behalf, so others decide it'
+  if (request.requirement.exclude_requester && request.owner === me.name) return 'the agent is yours, so others decide it'
   const is_in_line = request.requirement.lines.some(
     (line) =>
       (line.group === null && line.people === null) ||

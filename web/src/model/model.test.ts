@@ -212,6 +212,8 @@ describe('authority', () => {
     expect(whyNotDecide(request({ requirement: line({ group: 'legal' }) }), ann)).toMatch(/legal/)
     expect(whyNotDecide(request({ requirement: line({ people: ['tom'] }) }), ann)).toMatch(/tom/)
     expect(whyNotDecide(request({ user: 'ann', requirement: { ...line({}), exclude_requester: true } }), ann)).toMatch(/behalf/)
+    expect(whyNotDecide(request({ owner: 'ann', requirement: { ...line({}), exclude_requester: true } }), ann)).toMatch(/yours/)
+    expect(whyNotDecide(request({ owner: 'ann' }), ann)).toBeNull()
     expect(whyNotDecide(request({ state: 'settled' }), ann)).toMatch(/settled/)
   })
   it('D10 says who is still missing', () => {
