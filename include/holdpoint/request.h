@@ -95,6 +95,9 @@ struct Decision {
     std::optional<std::vector<int>> approved_steps = {};  ///< approve a plan in part
     std::string confirm = {};  ///< the code, where the request asks for one
     std::string at = {};       ///< when, as the server says
+    /// Of the request that the person saw (Request::digest). Without it approving and modifying
+    /// count only while nobody has changed the request.
+    std::string digest = {};
 };
 
 /// What may run now: exactly this, whatever was proposed.

@@ -218,7 +218,9 @@ Task<Run<Request>> Holdpoint::settle_async(Json body, Wait wait) {
 Result<Request> Holdpoint::decide(const std::string& request_id, const Decision& decision) {
     const Result<Request> request = find(request_id);
     if (!request) return request.error();
-    const Json body = agent::body_of(decision, request->kind).with("digest", request->digest);
+    // The digest is the person's to say: the one that was just read is not what they have seen.
+    Json body = agent::body_of(decision, request->kind);
+    if (!decision.digest.empty()) body = body.with("digest", decision.digest);
     const Result<Json> decided = client_->ask([&](Backend::Done done) {
         client_->backend().decide(request_id, body, decision.by, std::move(done));
     });

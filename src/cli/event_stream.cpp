@@ -32,8 +32,9 @@ void EventStream::connect() {
     handlers.on_event = [this](ServerEvent event) {
         if (!event.id.empty()) last_event_id_ = event.id;
         // `reconnect` is the server saying goodbye; the end of the stream follows. Who else looks
-        // at a request is for pages.
-        if (event.name != "reconnect" && event.name != "presence") handlers_.on_event(event);
+        // at a request is for pages, and a beat says only that the line is alive.
+        if (event.name != "reconnect" && event.name != "presence" && event.name != "beat")
+            handlers_.on_event(event);
     };
     handlers.on_close = [this](Failure failure, int retry_ms) { lost(failure, retry_ms); };
     transfer_ = client_.open_stream(query_, last_event_id_, std::move(handlers));

@@ -25,6 +25,14 @@ std::string standing(const Request& request) {
     return fmt::format("already {}", to_string(*request.outcome));
 }
 
+/// Whether it is not what the person saw any more. Who does not say what they saw has seen what the
+/// agent proposed: a change that others made since is not approved blindly. Ending it needs no
+/// look.
+bool is_stale(const Request& request, const DecisionCommand& command) {
+    if (!command.digest.empty()) return command.digest != request.digest;
+    return approves(command.kind) && !request.proposed.is_null();
+}
+
 Result<void> check_fit(const Request& request, const DecisionCommand& command) {
     const Requirement& requirement = request.requirement;
     if (requirement.confirm_required && approves(command.kind) && command.proof.is_null() &&
@@ -271,13 +279,10 @@ Result<Step> dispatch(Request request, const DecisionCommand& command, const Act
 
 Result<void> check_authority(const Request& request, const Actor& person) {
     if (person.is_agent) return Error{ErrorCode::permission_denied, "an agent cannot decide"};
-    const Requirement& requirement = request.requirement;
-    if (requirement.exclude_requester &&
-        (person.name == request.owner || person.name == request.user))
+    if (is_excluded(request, person.name))
         return Error{ErrorCode::permission_denied,
                      "who asked for this action, or owns the agent, cannot decide it"};
-    for (const RequirementLine& line : requirement.lines)
-        if (is_in_line(line, person.name, person.groups)) return {};
+    if (has_place(request, person.name, person.groups)) return {};
     return Error{ErrorCode::permission_denied, "this request is for other people to decide"};
 }
 
@@ -286,10 +291,7 @@ Result<Step> decide(Request request, const DecisionCommand& command, const Actor
     // Authority first: who may not decide learns nothing about how it stands.
     if (Result<void> ok = check_authority(request, person); !ok) return ok.error();
     if (request.state == State::settled) return Error{ErrorCode::conflict, standing(request)};
-    const bool is_stale = command.must_be_as_proposed
-                              ? !request.proposed.is_null()
-                              : !command.digest.empty() && command.digest != request.digest;
-    if (is_stale)
+    if (is_stale(request, command))
         return Error{ErrorCode::conflict,
                      "the request is not what you looked at any more; look again", "digest"};
     if (Result<void> ok = check_fit(request, command); !ok) return ok.error();
@@ -310,6 +312,18 @@ Step abort_with(Request request, const Decision& decision, const RequestId& caus
     step.request.version += 1;
     step.request.decision = decision;
     settle(step, Outcome::aborted, person, now, {"{\"because_of\":\"" + cause.text() + "\"}"});
+    return step;
+}
+
+Step abort_unanswered(Request request, const RequestId& cause, Timestamp now) {
+    Step step;
+    step.request = std::move(request);
+    step.request.version += 1;
+    // Time did it, as it did for the sibling; there is no decision that anybody could be asked
+    // about.
+    step.request.timeout_taken = TimeoutAction::abort;
+    settle(step, Outcome::expired, timer_actor(), now,
+           {"{\"because_of\":\"" + cause.text() + "\",\"timeout\":\"abort\"}"});
     return step;
 }
 

@@ -23,4 +23,7 @@ Result<Step> decide(Request request, const DecisionCommand& command, const Actor
 Step abort_with(Request request, const Decision& decision, const RequestId& cause,
                 const Actor& person, Timestamp now);
 
+/// The same where nobody decided: a sibling was not answered in time, and that aborts the run.
+Step abort_unanswered(Request request, const RequestId& cause, Timestamp now);
+
 }  // namespace holdpoint::core

@@ -408,6 +408,7 @@ TEST(Decide, X2_the_first_original_is_kept_through_several_changes) {
     request = decided(request, DecisionKind::modify, ann).request;
     DecisionCommand again = command(DecisionKind::modify);
     again.replacement.text = R"({"amount":3,"order":"A-1"})";
+    again.digest = request.digest;
     request = decided(request, again, ben).request;
     EXPECT_EQ(request.proposed.text, R"({"amount":5,"order":"A-1"})");
     EXPECT_EQ(request.votes.size(), 1u);
@@ -423,13 +424,38 @@ TEST(Decide, X2_rejections_survive_a_modification) {
     EXPECT_EQ(request.outcome, Outcome::rejected);
 }
 
-TEST(Decide, X2_a_door_without_digests_decides_only_what_nobody_changed) {
-    Request request = pending({anybody(2)});
-    DecisionCommand blind = command(DecisionKind::approve);
-    blind.must_be_as_proposed = true;
-    EXPECT_TRUE(decide(request, blind, person("ben"), start));
+TEST(Decide, X2_who_does_not_say_what_they_saw_approves_only_what_nobody_changed) {
+    Request request = pending({anybody(3)});
+    EXPECT_TRUE(decide(request, command(DecisionKind::approve), person("ben"), start));
     request = decided(request, command(DecisionKind::modify), person("ann")).request;
-    EXPECT_EQ(refusal(request, blind, person("ben")).code, ErrorCode::conflict);
+    for (const DecisionKind kind : {DecisionKind::approve, DecisionKind::modify}) {
+        DecisionCommand blind = command(kind);
+        const Error error = refusal(request, blind, person("ben"));
+        EXPECT_EQ(error.code, ErrorCode::conflict);
+        EXPECT_EQ(error.field, "digest");
+        blind.digest = request.digest;
+        EXPECT_TRUE(decide(request, blind, person("ben"), start)) << "who looked may";
+    }
+    for (const DecisionKind kind : {DecisionKind::reject, DecisionKind::defer, DecisionKind::abort})
+        EXPECT_TRUE(decide(request, command(kind), person("ben"), start))
+            << "what ends it needs no look";
+}
+
+TEST(Decide, T1_what_an_unanswered_sibling_ends_is_not_run_and_is_nobodys_decision) {
+    const Request before = pending();
+    const RequestId cause = RequestId::fresh(start);
+    const Step step = abort_unanswered(before, cause, start + 1000);
+    EXPECT_EQ(step.request.outcome, Outcome::expired);
+    EXPECT_EQ(step.request.timeout_taken, TimeoutAction::abort);
+    EXPECT_FALSE(step.request.is_released);
+    EXPECT_FALSE(step.request.decision);
+    EXPECT_EQ(step.request.version, before.version + 1);
+    EXPECT_NE(step.request.message_for_agent.find("another request of this run"),
+              std::string::npos);
+    EXPECT_NE(step.request.message_for_agent.find("Stop this run"), std::string::npos);
+    ASSERT_EQ(step.events.size(), 1u);
+    EXPECT_EQ(step.events[0].via, "timer");
+    EXPECT_NE(step.events[0].detail.text.find(cause.text()), std::string::npos);
 }
 
 TEST(Decide, X2_a_stale_page_gets_a_conflict) {

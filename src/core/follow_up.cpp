@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/json.h"
 #include "core/requirement.h"
 #include "core/settle.h"
@@ -13,16 +11,6 @@ namespace {
 
 Error settled(const Request& request) {
     return {ErrorCode::conflict, fmt::format("already {}", to_string(*request.outcome))};
-}
-
-bool has_place(const Request& request, const Actor& person) {
-    const auto& lines = request.requirement.lines;
-    if (request.requirement.exclude_requester &&
-        (person.name == request.owner || person.name == request.user))
-        return false;
-    return !person.is_agent && std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
-        return is_in_line(line, person.name, person.groups);
-    });
 }
 
 }  // namespace
@@ -40,7 +28,7 @@ Result<Step> cancel(Request request, const std::string& reason, const Actor& age
 }
 
 Result<Step> extend(Request request, std::int64_t ms, const Actor& person, Timestamp now) {
-    if (!has_place(request, person))
+    if (person.is_agent || !has_place(request, person.name, person.groups))
         return Error{ErrorCode::permission_denied, "this request is for other people to decide"};
     if (request.state == State::settled) return settled(request);
     const Timestamp until = request.expires_at + ms;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/digest.h"
+#include "core/json_text.h"
 #include "core/requirement.h"
 #include "core/settle.h"
 
@@ -25,9 +26,17 @@ std::int64_t escalation_ms(const Timing& policy, std::int64_t asked_ms) {
     return std::max(own_ms, asked_ms);
 }
 
+/// Whether policy wants silence to stop the run.
+bool aborts(const Timing& policy) {
+    return policy.on_timeout == TimeoutAction::abort ||
+           (policy.on_timeout == TimeoutAction::use_default &&
+            member_text(policy.default_decision.text, "decision") == "\"abort\"");
+}
+
 void take_timing(Timing& timing, const Proposal& proposal, bool has_named_people) {
     const Timing policy = timing;
-    timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
+    // Where the run is to stop, the agent cannot choose to go on instead.
+    if (!aborts(policy)) timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
     // Where silence may release, or asks others than those policy names, its length is policy's: an
     // agent that could shorten it would release its own action before anybody has seen it.
     const bool is_policys = timing.on_timeout == TimeoutAction::approve ||
@@ -53,6 +62,25 @@ Result<void> check_target(const Proposal& proposal, const Verdict& verdict) {
     if (is_choice && names_people(verdict.requirement))
         return Error{ErrorCode::refused, "only policy can name who takes over from these people",
                      "escalate_to"};
+    return {};
+}
+
+/// Whom to keep out must be known, or the requester could decide after all. Where policy asks, the
+/// agent's word about its user is not enough.
+Result<void> check_exclusion(const Proposal& proposal, const Verdict& verdict,
+                             const std::string& owner) {
+    if (!owner.empty()) return {};
+    if (verdict.requirement.exclude_requester)
+        return Error{ErrorCode::refused,
+                     "policy keeps whoever owns the agent from deciding this, and nobody owns this "
+                     "agent's key; create it with an owner",
+                     "owner"};
+    const bool is_asked = proposal.requirement && proposal.requirement->exclude_requester;
+    if (is_asked && proposal.user.empty())
+        return Error{ErrorCode::refused,
+                     "nobody is known who could be excluded; create the agent's key with an owner, "
+                     "or name the user",
+                     "requirement.exclude_requester"};
     return {};
 }
 
@@ -91,6 +119,10 @@ Request make_request(const Proposal& proposal, const Verdict& verdict, const Ope
     request.verdict = verdict.record;
     request.requirement = verdict.requirement;
     if (proposal.requirement) tighten(request.requirement, *proposal.requirement);
+    confirm_if_critical(request);
+    // One answer settles a question, so that is what stands there.
+    if (request.kind == Kind::input)
+        for (RequirementLine& line : request.requirement.lines) line.quorum = 1;
     request.timing = verdict.timing;
     take_timing(request.timing, proposal, names_people(verdict.requirement));
     request.created_at = opening.now;
@@ -124,6 +156,7 @@ Result<Step> open(const Proposal& proposal, const Verdict& verdict, const Openin
         case VerdictKind::hold:
             break;
     }
+    if (Result<void> ok = check_exclusion(proposal, verdict, opening.owner); !ok) return ok.error();
     note(step, EventKind::requested, opening.agent, opening.now);
     step.effects.push_back({EventKind::requested, request.id});
     return step;

@@ -139,6 +139,70 @@ TEST(Open, T1_an_agent_cannot_shorten_the_silence_that_releases) {
     }
 }
 
+TEST(Open, T1_an_agent_cannot_go_on_where_policy_wants_silence_to_stop_the_run) {
+    Proposal asked = proposal();
+    asked.on_timeout = TimeoutAction::skip;
+    Verdict hold = verdict();
+    hold.timing.on_timeout = TimeoutAction::abort;
+    EXPECT_EQ(opened(asked, hold).request.timing.on_timeout, TimeoutAction::abort);
+    hold.timing.on_timeout = TimeoutAction::use_default;
+    hold.timing.default_decision.text = R"({"decision":"abort"})";
+    EXPECT_EQ(opened(asked, hold).request.timing.on_timeout, TimeoutAction::use_default);
+    hold.timing.default_decision.text = R"({"decision":"reject"})";
+    EXPECT_EQ(opened(asked, hold).request.timing.on_timeout, TimeoutAction::skip);
+    asked.on_timeout = TimeoutAction::abort;
+    EXPECT_EQ(opened(asked, verdict()).request.timing.on_timeout, TimeoutAction::abort);
+}
+
+TEST(Open, D9_what_is_critical_needs_the_code_whoever_says_that_it_is) {
+    for (const Kind kind : all_kinds) {
+        Proposal asked = proposal(kind);
+        EXPECT_FALSE(opened(asked, verdict()).request.requirement.confirm_required);
+        asked.risk = RiskLevel::critical;
+        EXPECT_EQ(opened(asked, verdict()).request.requirement.confirm_required,
+                  kind != Kind::input)
+            << "a question is answered, not approved";
+    }
+}
+
+TEST(Open, D10_a_question_asks_for_one_answer_and_says_so) {
+    Verdict hold = verdict();
+    hold.requirement.lines = {group("finance", 2), anybody(3)};
+    const Request question = opened(proposal(Kind::input), hold).request;
+    EXPECT_EQ(question.requirement.lines,
+              (std::vector<RequirementLine>{group("finance"), anybody()}));
+    EXPECT_EQ(opened(proposal(), hold).request.requirement.lines, hold.requirement.lines);
+}
+
+TEST(Open, X1_whom_to_keep_out_must_be_known) {
+    Opening ownerless = opening();
+    ownerless.owner.clear();
+    Verdict hold = verdict();
+    hold.requirement.exclude_requester = true;
+    Proposal asked = proposal();
+    asked.user = "olga";
+    Result<Step> step = open(asked, hold, ownerless);
+    ASSERT_FALSE(step) << "the agent's word about its user is not enough for policy";
+    EXPECT_EQ(step.error().code, ErrorCode::refused);
+    EXPECT_EQ(step.error().field, "owner");
+    EXPECT_TRUE(open(asked, hold, opening()));
+
+    asked.requirement = Requirement{};
+    asked.requirement->exclude_requester = true;
+    EXPECT_TRUE(open(asked, verdict(), ownerless)) << "who asks for more may name whom";
+    asked.user.clear();
+    step = open(asked, verdict(), ownerless);
+    ASSERT_FALSE(step);
+    EXPECT_EQ(step.error().code, ErrorCode::refused);
+    EXPECT_EQ(step.error().field, "requirement.exclude_requester");
+
+    for (const VerdictKind kind : {VerdictKind::allow, VerdictKind::deny}) {
+        Verdict settled = verdict(kind);
+        settled.requirement.exclude_requester = true;
+        EXPECT_TRUE(open(proposal(), settled, ownerless)) << "nobody decides it anyway";
+    }
+}
+
 TEST(Open, the_agent_sets_its_own_times) {
     Proposal asked = proposal();
     asked.timeout_ms = 90'000;

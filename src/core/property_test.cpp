@@ -12,6 +12,7 @@
 #include "core/expire.h"
 #include "core/follow_up.h"
 #include "core/hold.h"
+#include "core/requirement.h"
 #include "core/test_requests.h"
 
 namespace holdpoint::core {
@@ -345,7 +346,8 @@ class Life {
             decision.approved_steps =
                 sometimes(2) ? std::vector<int>{1, 3} : std::vector<int>{1, 2, 3};
         if (kind == DecisionKind::escalate && sometimes(2)) decision.target = "zoe";
-        if (sometimes(3)) decision.digest = sometimes(4) ? opened_.digest : request_.digest;
+        if (!sometimes(3)) decision.digest = sometimes(8) ? opened_.digest : request_.digest;
+        if (!sometimes(8)) decision.confirm = confirmation_code(request_.digest);
         if (sometimes(5)) decision.reason.clear();
         return decision;
     }
@@ -359,9 +361,13 @@ class Life {
 
     Objection decide_once() {
         const Actor by = random_person();
-        const Result<Step> step = decide_or_hold(random_decision(), by);
+        const DecisionCommand decision = random_decision();
+        const Result<Step> step = decide_or_hold(decision, by);
         if (!step) return std::nullopt;
         if (by.is_agent) return "an agent decided";
+        if (core::approves(decision.kind) && decision.digest.empty() &&
+            !request_.proposed.is_null())
+            return "a change was approved unseen";
         const auto& lines = request_.requirement.lines;
         const bool has_place = std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
             if (line.group.empty() && line.people.empty()) return true;

@@ -75,7 +75,7 @@ struct Decision {
 /// What a person wants done with a request.
 struct DecisionCommand {
     DecisionKind kind = DecisionKind::reject;
-    std::string digest;  ///< what the person saw; empty when the door did not ask for it
+    std::string digest;  ///< what the person saw; empty: the request as the agent proposed it
     std::string note;
     std::string reason;
     std::string guidance;
@@ -85,7 +85,6 @@ struct DecisionCommand {
     std::optional<std::vector<int>> approved_steps;  ///< approve a plan in part
     JsonText answer;                                 ///< answer; canonical, not yet checked
     std::string confirm;                             ///< the code, where the request asks for it
-    bool must_be_as_proposed = false;                ///< the door cannot say what the person saw
     /// A passkey's signature over this very decision, checked by the door; stands in for the code.
     JsonText proof = {};
 };

@@ -69,6 +69,23 @@ bool is_in_line(const RequirementLine& line, const std::string& name,
     });
 }
 
+bool is_excluded(const Request& request, const std::string& name) {
+    return request.requirement.exclude_requester && (name == request.owner || name == request.user);
+}
+
+bool has_place(const Request& request, const std::string& name,
+               const std::vector<std::string>& groups) {
+    const std::vector<RequirementLine>& lines = request.requirement.lines;
+    return !is_excluded(request, name) &&
+           std::any_of(lines.begin(), lines.end(),
+                       [&](const RequirementLine& line) { return is_in_line(line, name, groups); });
+}
+
+void confirm_if_critical(Request& request) {
+    if (request.risk == RiskLevel::critical && request.kind != Kind::input)
+        request.requirement.confirm_required = true;
+}
+
 bool seat_votes(Requirement& requirement, const std::vector<Vote>& votes) {
     Seating seating(requirement, votes);
     seating.run();

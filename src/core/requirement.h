@@ -12,6 +12,19 @@ namespace holdpoint::core {
 bool is_in_line(const RequirementLine& line, const std::string& name,
                 const std::vector<std::string>& groups);
 
+/// Whether this person is kept out of the request because it was asked for them, or because the
+/// agent's key is theirs.
+bool is_excluded(const Request& request, const std::string& name);
+
+/// Whether a person of this name and these groups has a place in the request as it stands. That
+/// they may decide at all is for the caller to know.
+bool has_place(const Request& request, const std::string& name,
+               const std::vector<std::string>& groups);
+
+/// At the highest level a click is not enough, whoever said that it is so high. A question is
+/// answered, not approved, so no code stands with it.
+void confirm_if_critical(Request& request);
+
 /// Whether a decision of this kind counts towards release.
 bool approves(DecisionKind kind);
 

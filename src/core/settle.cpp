@@ -43,6 +43,11 @@ std::string expired_message(const Request& request) {
             "No person answered in time; policy lets {} pass at this risk. Run exactly what is in "
             "`release`.",
             what(request));
+    if (request.timeout_taken == TimeoutAction::abort && *request.settled_at < request.expires_at)
+        return fmt::format(
+            "Timed out: no person answered another request of this run in time, so {} was not run. "
+            "Stop this run.",
+            what(request));
     if (request.timeout_taken == TimeoutAction::abort)
         return fmt::format(
             "Timed out: no person answered {} in time. It was not run. Stop this run.",

@@ -10,6 +10,7 @@
 #include "base/json_fields.h"
 #include "base/text.h"
 #include "core/json_text.h"
+#include "core/secret.h"
 #include "core/stored_json.h"
 
 namespace holdpoint::core {
@@ -427,7 +428,8 @@ Result<JsonText> check_answer(const JsonText& input, const value& answer) {
     return JsonText{json::canonical(answer)};
 }
 
-std::string action_headline(std::string_view tool, const object& arguments) {
+std::string action_headline(std::string_view tool, const object& arguments,
+                            const std::vector<std::string>& redacted) {
     std::string line;
     line.reserve(headline_bytes_max);
     append_visible(line, tool);
@@ -436,9 +438,15 @@ std::string action_headline(std::string_view tool, const object& arguments) {
     for (const auto& member : arguments) {
         if (!is_first) line += ", ";
         is_first = false;
-        append_visible(line, {member.key().data(), member.key().size()});
+        const std::string_view name(member.key().data(), member.key().size());
+        append_visible(line, name);
         line += ": ";
-        append_short(line, member.value());
+        const bool is_hidden = is_secret_name(name) ||
+                               std::find(redacted.begin(), redacted.end(), name) != redacted.end();
+        if (is_hidden)
+            line += hidden;
+        else
+            append_short(line, member.value());
         if (line.size() > headline_bytes_max) break;
     }
     line += ')';

@@ -33,7 +33,9 @@ std::string_view changeable_part(Kind kind, const JsonText& subject);
 /// Checks an answer against the input it answers; returns its canonical text.
 Result<JsonText> check_answer(const JsonText& input, const boost::json::value& answer);
 
-/// `process_refund(amount: 50000, orderId: "1234")`, cut to a line.
-std::string action_headline(std::string_view tool, const boost::json::object& arguments);
+/// `process_refund(amount: 50000, orderId: "1234")`, cut to a line. Arguments with secret names,
+/// and those that the operator wants redacted, show as dots: the line is read on lists and phones.
+std::string action_headline(std::string_view tool, const boost::json::object& arguments,
+                            const std::vector<std::string>& redacted = {});
 
 }  // namespace holdpoint::core

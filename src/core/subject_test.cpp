@@ -1,5 +1,6 @@
 #include "core/subject.h"
 
+#include "core/secret.h"
 #include "core/test_requests.h"
 
 namespace holdpoint::core {
@@ -157,6 +158,34 @@ TEST(Subject, the_headline_is_ours_short_and_shows_what_hides) {
     for (int i = 0; i < 100; ++i) wide += "\"key" + std::to_string(i) + "\":\"value\",";
     wide.back() = '}';
     EXPECT_LE(line(Kind::action, wide + "}").size(), 240u);
+}
+
+TEST(Subject, the_headline_hides_what_has_a_secret_name) {
+    const auto line = [](std::string_view text) {
+        return check_subject(Kind::action, parsed(text), "x")->headline;
+    };
+    EXPECT_EQ(line(R"({"tool":"login","arguments":{"password":"hunter2","user":"ann"}})"),
+              R"(login(password: •••, user: "ann"))");
+    for (const char* name :
+         {"passwd", "Passphrase", "client_secret", "accessToken", "api_key", "api-key", "apiKey",
+          "PRIVATE_KEY", "credentials", "Authorization", "session-cookie"})
+        for (const char* value : {"\"hunter2\"", "1234", "{\"a\":\"hunter2\"}", "[\"hunter2\"]"})
+            EXPECT_EQ(
+                line(std::string(R"({"tool":"t","arguments":{")") + name + "\":" + value + "}}"),
+                std::string("t(") + name + ": •••)");
+    const Result<Subject> changed =
+        modify_subject(Kind::action, {R"({"arguments":{"password":"a"},"tool":"login"})"},
+                       {R"({"password":"hunter2"})"});
+    ASSERT_TRUE(changed);
+    EXPECT_EQ(changed->headline, "login(password: •••)");
+    EXPECT_EQ(action_headline("pay", parsed(R"({"amount":1,"iban":"DE1"})").as_object(), {"iban"}),
+              "pay(amount: 1, iban: •••)");
+}
+
+TEST(Secrets, are_hidden_at_any_depth) {
+    EXPECT_EQ(json::canonical(
+                  without_secrets(parsed(R"({"a":[{"token":7}],"b":{"secret":{"c":1},"d":"e"}})"))),
+              R"({"a":[{"token":"•••"}],"b":{"d":"e","secret":"•••"}})");
 }
 
 struct AnswerRow {

@@ -154,7 +154,9 @@ inline Step decided(const Request& request, const DecisionCommand& command, cons
 
 inline Step decided(const Request& request, DecisionKind kind, const Actor& by,
                     Timestamp now = start + 1000) {
-    return decided(request, command(kind, request.kind), by, now);
+    DecisionCommand seen = command(kind, request.kind);
+    seen.digest = request.digest;
+    return decided(request, seen, by, now);
 }
 
 /// The code with which a decision is refused; internal when it was accepted.

@@ -55,7 +55,15 @@ Result<OutboxWorker::Due> OutboxWorker::take_due(store::Transaction& tx, Timesta
     due.has_more = due.has_more || due.must_look_on;
     for (store::OutboxRow& row : *rows) {
         Result<std::shared_ptr<const core::Request>> request = tx.load(row.effect.request);
-        if (!request) return request.error();
+        if (!request) {
+            if (request.error().code == ErrorCode::unavailable) return request.error();
+            // What cannot be read must not keep what can from being told.
+            spdlog::error("cannot tell people about {}: {}", row.effect.request.text(),
+                          request.error().message);
+            if (Result<void> ok = tx.outbox_retry(row.id, now + retry_ms_max); !ok)
+                return ok.error();
+            continue;
+        }
         const Channel* channel = find(row.channel);
         if (channel && channel->has_targets() && row.target.empty()) {
             const Result<std::vector<std::string>> targets =

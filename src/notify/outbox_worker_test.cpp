@@ -72,6 +72,17 @@ TEST_F(Outbox, sends_what_is_due_and_then_forgets_it) {
     EXPECT_EQ(sent_.size(), 1u) << "nothing is sent twice";
 }
 
+TEST_F(Outbox, one_request_that_cannot_be_read_keeps_no_other_from_being_told) {
+    const RequestId unreadable = submitted()->id;
+    const RequestId whole = submitted()->id;
+    damage(unreadable);
+    look();
+    ASSERT_EQ(sent_.size(), 1u);
+    EXPECT_EQ(sent_[0].request, whole);
+    ASSERT_EQ(rows().size(), 1u) << "it is told once it can be read again";
+    EXPECT_EQ(rows()[0].due_at, start + 60 * minute);
+}
+
 TEST_F(Outbox, a_row_goes_only_after_its_message_went_out) {
     submitted();
     failures_ = 1;

@@ -165,6 +165,24 @@ tools:
     EXPECT_THAT(cut, HasSubstr("…"));
 }
 
+TEST(Headline, Q10_secrets_are_hidden_inside_values_and_without_a_template) {
+    const auto policy = policy_of(R"~(
+tools:
+  login: {args: {who: dyn}, message: "Log in as {{args.who}}?"}
+  pay: {args: {iban: string, amount: number}, redact: [iban]}
+)~");
+    const auto line = [&](std::string_view call) {
+        const Situation read = situation(*policy, call);
+        return headline(*policy, read.call, evaluate(*policy, read.call, read.state));
+    };
+    EXPECT_EQ(
+        line(
+            R"({"tool":"login","args":{"who":{"name":"ann","keys":[{"api-key":4711}],"pw":{"password":"x"}}}})"),
+        R"(Log in as {"keys":[{"api-key":"•••"}],"name":"ann","pw":{"password":"•••"}}?)");
+    EXPECT_EQ(line(R"({"tool":"pay","args":{"iban":"DE1","amount":5}})"),
+              "pay(iban: •••, amount: 5)");
+}
+
 TEST(Headline, Q10_the_rule_speaks_before_the_gate_and_the_gate_before_the_tool) {
     const auto policy = policy_of(R"~(
 tools: {t: {message: from the tool}, u: {message: from the tool}, v: {message: from the tool}}

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
 #include "base/text.h"
+#include "core/secret.h"
 #include "policy/call.h"
 #include "policy/paths.h"
 #include "policy/section.h"
@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t value_bytes_max = 80;
 constexpr std::size_t line_bytes_max = 240;
-constexpr std::string_view hidden = "•••";
-
-constexpr auto secret_names =
-    std::to_array<std::string_view>({"password", "passwd", "secret", "token", "apikey", "api_key",
-                                     "private_key", "credential", "authorization", "cookie"});
 
 constexpr auto shown_paths = std::to_array<std::string_view>(
     {"tool", "agent.id", "user.id", "session", "task.id", "plan.title", "response.text"});
@@ -32,7 +27,7 @@ std::string shown(const json::value& value) {
         const std::size_t count = value.get_array().size();
         return fmt::format("{} item{}", count, count == 1 ? "" : "s");
     }
-    return visible(cut_utf8(json::canonical(value), value_bytes_max));
+    return visible(cut_utf8(json::canonical(core::without_secrets(value)), value_bytes_max));
 }
 
 std::string text_at(const Call& call, std::string_view path) {
@@ -90,10 +85,7 @@ Result<std::vector<std::string>> template_paths(std::string_view text) {
 }
 
 bool is_secret(std::string_view path, const Tool* tool) {
-    const std::string name = ascii::lowered(path);
-    const bool looks_secret =
-        std::any_of(secret_names.begin(), secret_names.end(),
-                    [&](std::string_view word) { return name.find(word) != std::string::npos; });
+    const bool looks_secret = core::is_secret_name(path);
     if (looks_secret || !tool || !path.starts_with("args.")) return looks_secret;
     const std::string_view argument = path.substr(5, path.find('.', 5) - 5);
     return std::find(tool->redact.begin(), tool->redact.end(), argument) != tool->redact.end();
@@ -104,7 +96,7 @@ std::string render(std::string_view text, const Call& call, const Tool* tool) {
     split(
         text, [&](std::string_view piece) { out += piece; },
         [&](std::string_view path) {
-            out += is_secret(path, tool) ? std::string(hidden) : text_at(call, path);
+            out += is_secret(path, tool) ? std::string(core::hidden) : text_at(call, path);
         });
     return cut_utf8(out, line_bytes_max);
 }

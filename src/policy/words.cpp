@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/subject.h"
 #include "policy/cel/evaluate.h"
 #include "policy/index.h"
 #include "policy/judge.h"
@@ -150,6 +151,9 @@ std::string headline(const Policy& policy, const Call& call, const Verdict& verd
           entry.tool ? &entry.tool->message : nullptr}) {
         if (text && !text->empty()) return render(*text, call, entry.tool);
     }
+    // The plain line knows secrets by their names only, not what the operator wants redacted.
+    if (call.event == Event::tool_call && entry.tool && !entry.tool->redact.empty())
+        return core::action_headline(call.tool, call.args, entry.tool->redact);
     return {};
 }
 

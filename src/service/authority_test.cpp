@@ -22,7 +22,7 @@ holdpoint: 1
 policy: people
 defaults: {decision: require}
 tools:
-  refund: {risk: low, args: {amount: number, currency: string}}
+  refund: {risk: low, args: {amount: number, currency: string}, message: "Give back {{args.amount}}?"}
 approvers:
   ops: {roles: [ops]}
   finance: {roles: [finance]}
@@ -88,6 +88,22 @@ TEST_F(Authority, D3_nobody_gets_a_place_in_a_request_by_changing_it) {
     EXPECT_EQ(changed->request->state, State::pending) << "finance has to see it now";
     EXPECT_FALSE(decide_now(request->id, DecisionKind::approve, carol)->refusal);
     EXPECT_EQ(load(request->id)->outcome, Outcome::modified);
+}
+
+TEST_F(Authority, D3_what_people_read_of_a_change_is_what_the_operator_wrote) {
+    const RequestPtr request = refund(20);
+    EXPECT_EQ(request->headline, "Give back 20?");
+    ASSERT_FALSE(change(request, 9, ops("ann"))->refusal);
+    EXPECT_EQ(load(request->id)->headline, "Give back 9?");
+
+    const RequestPtr later = refund(20);
+    DecideCall held{later->id, command(DecisionKind::modify), ops("ann"), {}, start + 1};
+    held.command.replacement.text = R"({"amount":9,"currency":"EUR"})";
+    held.hold_ms = 5000;
+    ASSERT_FALSE(decide_call(held)->refusal);
+    EXPECT_EQ(load(later->id)->headline, later->headline) << "it stands as it was until then";
+    get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), start + 5001, 10); });
+    EXPECT_EQ(load(later->id)->headline, "Give back 9?");
 }
 
 TEST_F(Authority, P7_what_several_people_release_is_not_granted_by_the_last_of_them) {

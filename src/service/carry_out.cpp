@@ -1,12 +1,13 @@
 #include "service/carry_out.h"
 
+#include <spdlog/spdlog.h>
+
 #include "core/decide.h"
 #include "core/subject.h"
 #include "service/expire.h"
 #include "service/judge.h"
 
 namespace holdpoint::service {
-namespace {
 
 using core::RequestPtr;
 
@@ -18,22 +19,23 @@ Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy
         tx.pending_in_session(aborted.agent_id, aborted.session);
     if (!waiting) return waiting.error();
     for (const RequestId& id : *waiting) {
+        // One that cannot be read keeps none of the others running.
+        if (const Result<RequestPtr> stored = tx.load(id);
+            !stored && stored.error().code != ErrorCode::unavailable) {
+            spdlog::error("cannot abort {}: {}", id.text(), stored.error().message);
+            continue;
+        }
         // A sibling whose deadline has passed is not decided any more, it expires.
-        const Result<RequestPtr> sibling = load_now(tx, policy, id, now);
+        const Result<RequestPtr> sibling = load_alone(tx, policy, id, now);
         if (!sibling) return sibling.error();
         if ((*sibling)->state == core::State::settled) continue;
         const Result<RequestPtr> stored =
-            tx.apply(core::abort_with(**sibling, *aborted.decision, aborted.id, person, now));
+            tx.apply(aborted.decision
+                         ? core::abort_with(**sibling, *aborted.decision, aborted.id, person, now)
+                         : core::abort_unanswered(**sibling, aborted.id, now));
         if (!stored) return stored.error();
     }
     return {};
-}
-
-}  // namespace
-
-bool is_decider(const store::Principal& person) {
-    return !person.is_disabled &&
-           (person.role == store::Role::approver || person.role == store::Role::admin);
 }
 
 Result<RequestPtr> with_people_as_they_are(store::Transaction& tx, RequestPtr request) {
@@ -57,23 +59,28 @@ Result<RequestPtr> with_people_as_they_are(store::Transaction& tx, RequestPtr re
     return RequestPtr(std::move(current));
 }
 
-Result<core::Request> judged_change(store::Transaction& tx, const policy::Policy& policy,
-                                    const core::Request& request,
-                                    const core::DecisionCommand& command, const core::Actor& person,
-                                    Timestamp now) {
-    if (request.state == core::State::settled) return request;
+Result<Judged> judged_change(store::Transaction& tx, const policy::Policy& policy,
+                             const core::Request& request, const core::DecisionCommand& command,
+                             const core::Actor& person, Timestamp now) {
+    if (request.state == core::State::settled) return Judged{request};
     Result<core::Subject> changed = Error{ErrorCode::refused, ""};
     if (command.kind == core::DecisionKind::modify)
         changed = core::modify_subject(request.kind, request.subject, command.replacement);
     else if (request.kind == core::Kind::plan && command.kind == core::DecisionKind::approve &&
              command.approved_steps)
         changed = core::keep_steps(request.subject, *command.approved_steps);
-    if (!changed || changed->text == request.subject) return request;
+    if (!changed || changed->text == request.subject) return Judged{request};
     if (Result<void> ok = core::check_authority(request, person); !ok) return ok.error();
-    core::Request judged = request;
-    if (Result<void> ok = judge_change(tx, policy, judged, changed->text, now); !ok)
-        return ok.error();
+    Judged judged{request};
+    Result<std::string> headline = judge_change(tx, policy, judged.request, changed->text, now);
+    if (!headline) return headline.error();
+    judged.headline = std::move(*headline);
     return judged;
+}
+
+void retitle(core::Step& step, const core::Request& before, const std::string& headline) {
+    const bool has_changed = step.request.digest != before.digest;
+    if (has_changed && !headline.empty()) step.request.headline = headline;
 }
 
 Result<RequestPtr> carry_out(store::Transaction& tx, const policy::Policy& policy, core::Step step,

@@ -46,9 +46,10 @@ Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& polic
 
 /// What the decision changes now: everything, or that it is held. A change that is held is judged
 /// again when it takes effect; until then the request stands as it was.
-Result<core::Step> step_for(const core::Request& request, core::Request judged,
-                            const DecideCall& call) {
-    Result<core::Step> step = core::decide(std::move(judged), call.command, call.person, call.now);
+Result<core::Step> step_for(const core::Request& request, Judged judged, const DecideCall& call) {
+    Result<core::Step> step =
+        core::decide(std::move(judged.request), call.command, call.person, call.now);
+    if (step) retitle(*step, request, judged.headline);
     if (!step || call.hold_ms == 0) return step;
     const std::optional<Timestamp> until = core::hold_until(request, call.hold_ms, call.now);
     if (!until) return step;
@@ -76,7 +77,7 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
     const Result<RequestPtr> current =
         is_open ? with_people_as_they_are(tx, *request) : Result<RequestPtr>(*request);
     if (!current) return current.error();
-    Result<core::Request> judged =
+    Result<Judged> judged =
         judged_change(tx, policy, **current, call.command, call.person, call.now);
     if (!judged) return Decided{std::move(*request), judged.error()};
     Result<core::Step> step = step_for(**current, std::move(*judged), call);

@@ -14,8 +14,14 @@ Result<std::shared_ptr<const core::Request>> load_now(store::Transaction& tx,
                                                       const policy::Policy& policy,
                                                       const RequestId& id, Timestamp now);
 
+/// The same for a request whose whole run is ending: others that its deadline would end are not
+/// looked at.
+Result<std::shared_ptr<const core::Request>> load_alone(store::Transaction& tx,
+                                                        const policy::Policy& policy,
+                                                        const RequestId& id, Timestamp now);
+
 struct Expired {
-    int count = 0;                  ///< requests that changed
+    int count = 0;                  ///< requests that were due and readable
     std::optional<Timestamp> next;  ///< when the next one is due; nothing while none waits
 };
 
@@ -23,6 +29,8 @@ struct Expired {
 inline constexpr int expire_at_once = 200;
 
 /// Lets time pass for what is due, at most `limit` requests; `next` is in the past when more are.
+/// One that cannot be read is logged and looked at again an hour later: it stays unreleased, and
+/// the deadlines of the others are kept.
 Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy, Timestamp now,
                            int limit);
 

@@ -24,9 +24,12 @@ Result<core::Step> step_of(store::Transaction& tx, const policy::Policy& policy,
     if (!current) return current.error();
     core::Actor now_known = held.person;
     now_known.groups = (*person)->groups;
-    Result<core::Request> judged =
-        judged_change(tx, policy, **current, held.command, now_known, now);
-    if (judged) return core::release_hold(std::move(*judged), held.person.id, now);
+    Result<Judged> judged = judged_change(tx, policy, **current, held.command, now_known, now);
+    if (judged) {
+        core::Step step = core::release_hold(std::move(judged->request), held.person.id, now);
+        retitle(step, **current, judged->headline);
+        return step;
+    }
     if (is_of_the_store(judged.error())) return judged.error();
     return core::drop_hold(*request, held.person.id, judged.error().message, now);
 }

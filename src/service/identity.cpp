@@ -263,10 +263,7 @@ Result<void> check_target(store::Transaction& tx, const std::string& target,
     }
     const Result<std::optional<store::Principal>> person = tx.find_principal(target);
     if (!person) return person.error();
-    const bool can_decide =
-        *person && !(*person)->is_disabled &&
-        ((*person)->role == store::Role::approver || (*person)->role == store::Role::admin);
-    if (!can_decide) return unknown;
+    if (!*person || !is_decider(**person)) return unknown;
     return {};
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/requirement.h"
+
 namespace holdpoint::service {
 namespace {
 
@@ -316,6 +318,12 @@ core::Proposal proposal_of(const core::Request& request) {
     return proposal;
 }
 
+Result<void> check_call(const core::Request& request, Timestamp now) {
+    if (request.kind != core::Kind::action) return {};
+    if (!call_of(request, now)) return Error{ErrorCode::internal, "a stored action cannot be read"};
+    return {};
+}
+
 Result<Judgement> judge(store::Transaction& tx, const policy::Policy& policy,
                         const core::Proposal& proposal, const Proposer& proposer, double draw,
                         Timestamp now) {
@@ -380,8 +388,9 @@ Result<void> count_usage(store::Transaction& tx, const core::Request& request, c
     return spend(tx, tokens_name, budgets, usage.tokens, now);
 }
 
-Result<void> judge_change(store::Transaction& tx, const policy::Policy& policy,
-                          core::Request& request, const core::JsonText& changed, Timestamp now) {
+Result<std::string> judge_change(store::Transaction& tx, const policy::Policy& policy,
+                                 core::Request& request, const core::JsonText& changed,
+                                 Timestamp now) {
     core::Proposal proposal = proposal_of(request);
     proposal.subject = changed;
     Proposer proposer;
@@ -401,10 +410,17 @@ Result<void> judge_change(store::Transaction& tx, const policy::Policy& policy,
                      fmt::format("policy denies it as you changed it: {}", verdict.record.because),
                      "arguments"};
     request.risk = std::max(request.risk, verdict.risk);
-    if (verdict.record.kind != core::VerdictKind::hold) return {};
+    core::confirm_if_critical(request);
+    if (verdict.record.kind != core::VerdictKind::hold) return verdict.headline;
+    if (verdict.requirement.exclude_requester && request.owner.empty())
+        return Error{
+            ErrorCode::refused,
+            "policy keeps the agent's owner from deciding it as you changed it, and nobody "
+            "owns the agent's key",
+            "arguments"};
     demand(request.requirement, verdict.requirement);
     demand(request.timing, verdict.timing);
-    return {};
+    return verdict.headline;
 }
 
 }  // namespace holdpoint::service

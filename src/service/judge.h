@@ -63,9 +63,14 @@ Result<void> count_usage(store::Transaction& tx, const core::Request& request, c
 
 /// Judges what a person wants to run instead of the original, as if the agent had proposed it: a
 /// change must not slip past policy. Refused where policy denies it; where policy asks for more
-/// than it did for the original, `request` asks for it from now on.
-Result<void> judge_change(store::Transaction& tx, const policy::Policy& policy,
-                          core::Request& request, const core::JsonText& changed, Timestamp now);
+/// than it did for the original, `request` asks for it from now on. Returns the line that the
+/// operator wants people to read of it; empty for the plain one.
+Result<std::string> judge_change(store::Transaction& tx, const policy::Policy& policy,
+                                 core::Request& request, const core::JsonText& changed,
+                                 Timestamp now);
+
+/// Whether policy can read what is stored of the request; internal if not.
+Result<void> check_call(const core::Request& request, Timestamp now);
 
 /// The proposal that a stored request came from, as far as policy looks at it.
 core::Proposal proposal_of(const core::Request& request);

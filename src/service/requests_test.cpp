@@ -406,6 +406,55 @@ TEST_F(Requests, T1_time_passes_for_what_is_due_in_portions) {
     for (const RequestId& id : ids) EXPECT_EQ(load(id)->outcome, Outcome::expired);
 }
 
+TEST_F(Requests, T1_one_request_that_cannot_be_read_stops_no_other_deadline) {
+    const RequestId unreadable = submitted()->id;
+    const RequestId half_readable = submitted()->id;
+    get([&](store::Transaction& tx) -> Result<RequestPtr> {
+        core::Step step;
+        step.request = **tx.load(half_readable);
+        step.request.version += 1;
+        step.request.subject.text = "{";
+        return tx.apply(std::move(step));
+    });
+    const RequestId whole = submitted()->id;
+    damage(unreadable);
+    const Timestamp now = start + 5 * minute;
+    const auto pass = [&](Timestamp at) {
+        return get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), at, 10); });
+    };
+    const Expired passed = pass(now);
+    EXPECT_EQ(passed.count, 1);
+    EXPECT_EQ(load(whole)->outcome, Outcome::expired);
+    ASSERT_TRUE(passed.next);
+    EXPECT_EQ(*passed.next, now + 60 * minute) << "it is not looked at again and again";
+    EXPECT_EQ(pass(now + 60 * minute).next, now + 120 * minute);
+    const Result<RequestPtr> read =
+        run([&](store::Transaction& tx) { return tx.load(unreadable); });
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().message.find("--check-store"), std::string::npos);
+}
+
+TEST_F(Requests, T1_a_timeout_that_aborts_ends_the_run_also_where_one_cannot_be_read) {
+    core::Proposal in_run = proposal();
+    in_run.session = "run-1";
+    core::Proposal stopping = in_run;
+    stopping.timeout_ms = 1000;
+    stopping.on_timeout = core::TimeoutAction::abort;
+    const RequestId unreadable = submitted(in_run)->id;
+    const RequestId sibling = submitted(in_run)->id;
+    const RequestId stops = submitted(stopping)->id;
+    const RequestId stops_too = submitted(stopping)->id;
+    const RequestId elsewhere = submitted()->id;
+    damage(unreadable);
+    get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), start + 1000, 10); });
+    for (const RequestId& id : {stops, stops_too, sibling}) {
+        EXPECT_EQ(load(id)->outcome, Outcome::expired);
+        EXPECT_EQ(load(id)->timeout_taken, core::TimeoutAction::abort);
+        EXPECT_EQ(event_count(id), 2u);
+    }
+    EXPECT_EQ(load(elsewhere)->state, State::pending);
+}
+
 TEST_F(Requests, agents_see_their_own_requests_only) {
     const RequestId id = submitted()->id;
     const auto read_as = [&](const core::Actor& actor) {

@@ -104,7 +104,10 @@ class StoreTest : public testing::Test {
     }
     Result<Decided> decide_now(const RequestId& id, core::DecisionKind kind, const core::Actor& by,
                                Timestamp now = start + 1000) {
-        return decide_call({id, command(kind), by, {}, now});
+        DecideCall call{id, command(kind), by, {}, now};
+        const Result<RequestPtr> seen = run([&](store::Transaction& tx) { return tx.load(id); });
+        if (seen) call.command.digest = (*seen)->digest;
+        return decide_call(call);
     }
     RequestPtr load(const RequestId& id) {
         return get([&](store::Transaction& tx) { return tx.load(id); });
@@ -120,6 +123,23 @@ class StoreTest : public testing::Test {
         const Result<void> saved =
             run([&](store::Transaction& tx) { return tx.save_principal(principal); });
         if (!saved) throw std::runtime_error(saved.error().message);
+    }
+    /// Makes a pending request unreadable, as a failing disk would.
+    void damage(const RequestId& id) {
+        get([&](store::Transaction& tx) -> Result<bool> {
+            const Result<RequestPtr> stored = tx.load(id);
+            if (!stored) return stored.error();
+            core::Step step;
+            step.request = **stored;
+            step.request.version += 1;
+            step.request.timeout_taken = static_cast<core::TimeoutAction>(99);
+            if (const Result<RequestPtr> written = tx.apply(std::move(step)); !written)
+                return written.error();
+            // What the store has in memory is whole; this makes it read again.
+            if (const Result<void> read_anew = tx.shift_deadlines(0); !read_anew)
+                return read_anew.error();
+            return true;
+        });
     }
     std::size_t event_count(const RequestId& id) {
         return get([&](store::Transaction& tx) { return tx.events_of(id); }).size();

@@ -22,4 +22,8 @@ std::optional<Role> parse_role(std::string_view text) {
     return std::nullopt;
 }
 
+bool may_decide(Role role) { return role == Role::approver || role == Role::admin; }
+
+bool is_decider(const Principal& person) { return !person.is_disabled && may_decide(person.role); }
+
 }  // namespace holdpoint::store

@@ -34,6 +34,10 @@ struct Principal {
     Timestamp created_at;
 };
 
+/// Whoever may decide at all: approver or admin, and not disabled.
+bool may_decide(Role role);
+bool is_decider(const Principal& person);
+
 /// A key is shown once and stored only as its SHA-256.
 struct Key {
     KeyId id;
@@ -209,6 +213,8 @@ class Transaction {
     /// Pending requests whose `next_at` has come, earliest first.
     virtual Result<std::vector<RequestId>> due(Timestamp now, int limit) = 0;
     virtual Result<std::optional<Timestamp>> next_due() = 0;
+    /// Lets the timer come back to this request then, without reading it: for one that is damaged.
+    virtual Result<void> look_again(const RequestId& id, Timestamp at) = 0;
     /// Moves every pending deadline; for an operator who accepts a clock that was set.
     virtual Result<void> shift_deadlines(std::int64_t ms) = 0;
 

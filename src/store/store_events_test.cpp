@@ -70,6 +70,15 @@ TEST_P(StoreContract, DueRequestsComeEarliestFirstAndOnlyWhilePending) {
     EXPECT_EQ(next(), std::nullopt);
 }
 
+TEST_P(StoreContract, WhatIsLookedAtAgainLaterIsNotDueUntilThen) {
+    const RequestPointer pending = create(request());
+    put([&](Transaction& tx) { return tx.look_again(pending->id, start + 9000); });
+    EXPECT_EQ(get([](Transaction& tx) { return tx.next_due(); }), start + 9000);
+    EXPECT_EQ(load(pending->id)->next_at, start + 9000);
+    EXPECT_EQ(load(pending->id)->version, pending->version) << "it is as it was";
+    settle(pending->id, Outcome::approved, start + 2);
+}
+
 TEST_P(StoreContract, ShiftingMovesThePendingDeadlinesOnly) {
     const RequestPointer pending = create(request());
     const RequestPointer done = create(request());

@@ -490,6 +490,7 @@ class EventReader:
         self.checked = checked
         self.events = []
         self.comments = []
+        self.beats = []  # how many events had come by each of them
         self.retry = None
         self.problems = []
         self.closed = threading.Event()
@@ -541,6 +542,10 @@ class EventReader:
             yield from whole
 
     def take(self, event):
+        if event.get("event") == "beat":
+            if event != {"event": "beat", "data": "{}"}:
+                self.problems.append(f"a beat is not only a beat: {event}")
+            return self.beats.append(len(self.events))
         data = json.loads(event["data"])
         entry = {"id": event.get("id"), "event": event.get("event"), "data": data}
         if self.checked and entry["event"] == "presence":

@@ -397,6 +397,26 @@ class AuthorityTest(ServerTest):
         third = self.server.actor("approver", "third")
         self.assertEqual(third.decide(request)["outcome"], "approved")
 
+    def test_X1_whom_to_keep_out_must_be_known(self):
+        """Where nobody is known who could be excluded, the one who asks could decide."""
+        action = {"action": {"tool": "pay"}}
+        asked = {**action, "requirement": {"exclude_requester": True}}
+        self.assertStatus(self.agent.post("/v1/requests", asked), 422, "refused", "requirement.exclude_requester")
+        self.assertStatus(self.agent.post("/v1/requests", {**asked, "user": "bob"}), 201)
+        with Server("--exclude-requester") as server:
+            orphan, ann = server.actor("agent", "orphan"), server.actor("approver", "ann")
+            owned = server.actor("agent", "owned", owner="ann")
+            for body in (action, {**action, "user": "bob"}):
+                answer = orphan.post("/v1/requests", body)
+                self.assertStatus(answer, 422, "refused", "owner")
+                self.assertIn("owner", answer.error["message"])
+            batch = orphan.post("/v1/batches", {"requests": [action]})
+            self.assertStatus(batch, 422, "refused", "requests[0].owner")
+            request = owned.propose()
+            self.assertEqual(request["owner"], "ann")
+            self.assertStatus(ann.post(f"/v1/requests/{request['id']}/decision", {"decision": "approve"}), 403)
+            self.assertEqual(server.actor("approver", "bob").decide(request)["outcome"], "approved")
+
     def test_a_secret_is_shown_once_and_stored_only_hashed(self):
         made = self.server.new_key("agent", self.fresh("hashed"))
         self.assertNotIn(made["key"].encode(), self.admin.get("/v1/keys").body)

@@ -196,8 +196,20 @@ class StreamLifeTest(unittest.TestCase):
         with Server() as server:
             reader = EventReader(server.actor("approver", "ann"))
             started = time.monotonic()
-            eventually(lambda: reader.comments, "a comment", timeout_s=25)
+            eventually(lambda: reader.beats, "a beat", timeout_s=25)
             self.assertLess(time.monotonic() - started, 20)
+            reader.close()
+
+    def test_H7_a_beat_says_that_everything_before_has_been_told(self):
+        with Server() as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            for _ in range(300):  # more than one page of the store
+                agent.propose()
+            reader = EventReader(ann, last_event_id=0)
+            eventually(lambda: reader.beats, "the beat behind what is stored", timeout_s=10)
+            self.assertEqual(reader.beats, [300])
+            later = agent.propose()
+            self.assertEqual(reader.until("approval-required", later["id"])[-1]["id"], "301")
             reader.close()
 
     def test_H7_a_graceful_stop_says_reconnect(self):

@@ -18,6 +18,23 @@ import disk
 from harness import FastClient, Server, binary, eventually, free_port
 
 
+class DamagedRowTest(unittest.TestCase):
+    def test_T4_one_request_that_cannot_be_read_stops_no_other_deadline(self):
+        with Server() as server:
+            agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+            broken, whole = agent.propose(timeout_s=3), agent.propose(timeout_s=3)
+            self.assertEqual(server.stop(), 0)
+            with sqlite3.connect(next(server.data.glob("*.db"))) as store:
+                store.execute("UPDATE request SET requirement='[' WHERE row=(SELECT MIN(row) FROM request)")
+            store.close()
+            server.start()
+            self.assertEqual(agent.read(whole, wait=15)["outcome"], "expired")
+            answer = ann.get(f"/v1/requests/{broken['id']}")
+            self.assertEqual(answer.status, 500, answer)
+            later = agent.propose(timeout_s=1, wait=10)
+            self.assertEqual(later["outcome"], "expired", "nor those that come later")
+
+
 class ClientFaultTest(unittest.TestCase):
     def test_a_client_killed_while_waiting_leaves_nothing_behind_and_hears_it_later(self):
         with Server() as server:

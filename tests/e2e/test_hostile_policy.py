@@ -35,6 +35,12 @@ class RefundTest(HostileTest):
     flags = ("--policy", str(POLICIES / "refunds.yaml"))
     count = 0
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # This policy excludes the requester, so somebody must be known to own the agent.
+        cls.agent = cls.server.actor("agent", "refund-bot", owner="olga")
+
     def refund(self, amount, currency='"EUR"', more="", beside=""):
         RefundTest.count += 1
         return self.call("refund_order", f'{{"order":"1","currency":{currency},"customer":"c{self.count}",'

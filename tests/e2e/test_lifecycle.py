@@ -20,7 +20,7 @@ SUBJECTS = {
     "response": {"text": "Done."},
 }
 
-FIELDS = ["id", "kind", "state", "outcome", "session", "thread", "task", "user", "agent", "batch", "SUBJECT", "proposed",
+FIELDS = ["id", "kind", "state", "outcome", "session", "thread", "task", "user", "agent", "owner", "batch", "SUBJECT", "proposed",
           "headline", "risk", "verdict", "requirement", "votes", "digest", "created_at", "expires_at", "settled_at",
           "on_timeout", "timed_out", "reminders", "escalation", "retries", "context", "suggested", "metadata", "decision",
           "release", "message_for_agent", "report", "url"]
@@ -261,8 +261,30 @@ class LifecycleTest(ServerTest):
         self.assertEqual((changed["state"], [v["by"] for v in changed["votes"]]), ("pending", ["bob"]))
         stale = self.decide(request, decision="approve", digest=request["digest"])
         self.assertStatus(stale, 409, "conflict")
+        for blind in ({"decision": "approve"}, {"decision": "modify", "arguments": {"orderId": "1234", "amount": 2}}):
+            self.assertStatus(self.decide(request, **blind), 409, "conflict", "digest")
+        self.assertEqual(self.ann.read(request)["state"], "pending", "what nobody says they saw releases nothing")
         settled = self.ann.decide(request, digest=changed["digest"])
         self.assertEqual((settled["outcome"], settled["release"]["arguments"]["amount"]), ("modified", 1))
+
+    def test_D10_a_question_is_settled_by_one_answer_and_says_so(self):
+        question = self.agent.propose(kind="input", input={"question": "Which?"}, requirement={"lines": [{"quorum": 2}]})
+        self.assertEqual([line["quorum"] for line in question["requirement"]["lines"]], [1])
+        self.assertEqual(self.ann.decide(question, "answer", answer="this one")["outcome"], "answered")
+
+    def test_D9_what_the_agent_calls_critical_needs_the_code(self):
+        request = self.ask(risk="critical")
+        self.assertStatus(self.decide(request, decision="approve"), 422, "refused", "confirm")
+        self.assertStatus(self.decide(request, decision="approve", confirm="000000x"), 422, "refused", "confirm")
+        self.assertEqual(self.ann.read(request)["state"], "pending")
+        self.assertEqual(self.ann.decide(request, confirm=request["requirement"]["confirm"])["outcome"], "approved")
+
+    def test_a_headline_shows_no_secret_before_and_after_a_change(self):
+        request = self.agent.propose("login", {"user": "eve", "password": "hunter2", "pin": {"api-key": 4711}})
+        self.assertEqual(request["headline"], 'login(user: "eve", password: •••, pin: {…})')
+        self.assertEqual(request["action"]["arguments"]["password"], "hunter2", "who decides sees all of it")
+        changed = self.ann.decide(request, "modify", arguments={"user": "eve", "password": "correct horse"})
+        self.assertEqual(changed["headline"], 'login(password: •••, user: "eve")')
 
     def test_Q9_a_batch_is_waited_for_as_a_whole(self):
         made = self.agent.post("/v1/batches", {"session": "b", "requests": [{"action": {"tool": t}} for t in "abc"]}).json

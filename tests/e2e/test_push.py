@@ -60,6 +60,14 @@ class PushTest(ServerTest):
         self.assertEqual(end["holdpoint"]["outcome"], "approved")
         self.assertIsNone(end["holdpoint"]["token"])
 
+    def test_H8_a_message_shows_no_secret(self):
+        browser = self.subscribe()
+        request = self.agent.propose("login", {"user": "eve", "password": "hunter2"})
+        message = self.told(browser, request)
+        self.assertEqual(message["notification"]["title"], 'login(user: "eve", password: •••)')
+        self.assertNotIn("hunter2", str(message))
+        self.assertIsNone(message["holdpoint"]["token"], "nobody approves what they were not shown")
+
     def test_the_other_button_denies(self):
         browser = self.subscribe()
         request = self.agent.propose()

@@ -52,6 +52,21 @@ class TimeTest(ServerTest):
         self.assertIsNone(request["release"])
         self.assertIn("top", request["message_for_agent"])
 
+    def test_T1_abort_ends_what_else_waits_in_the_run(self):
+        session = self.fresh("run")
+        siblings = [self.agent.propose(session=session, timeout_s=600) for _ in range(3)]
+        elsewhere = self.agent.propose(session=self.fresh("other"), timeout_s=600)
+        cause = self.timed_out(session=session, on_timeout="abort")
+        for sibling in siblings:
+            ended = self.agent.read(sibling)
+            self.assertEqual((ended["state"], ended["outcome"], ended["timed_out"]), ("settled", "expired", {"action": "abort"}))
+            self.assertIsNone(ended["decision"], "silence is nobody's decision")
+            self.assertIsNone(ended["release"])
+            self.assertIn("Stop this run", ended["message_for_agent"])
+            last = self.ann.timeline(sibling)[-1]
+            self.assertEqual((last["actor"], last["via"], last["detail"]["because_of"]), (None, "timer", cause["id"]))
+        self.assertEqual(self.agent.read(elsewhere)["state"], "pending")
+
     def test_T1_skip_is_skipped_and_not_released(self):
         request = self.timed_out(on_timeout="skip")
         self.assertEqual((request["outcome"], request["timed_out"]), ("skipped", {"action": "skip"}))
@@ -176,8 +191,13 @@ class PolicyTimeTest(unittest.TestCase):
         self.assertEqual((raised["outcome"], raised["release"]), ("expired", None))
 
     def test_T1_an_agent_cannot_loosen_what_policy_says(self):
-        request = self.expire("--on-timeout", "abort", on_timeout="skip")
-        self.assertIsNone(request["release"])
+        for asked in ("skip", "retry", "reject"):
+            request = self.expire("--on-timeout", "abort", on_timeout=asked)
+            self.assertEqual((request["outcome"], request["on_timeout"], request["timed_out"]),
+                             ("expired", "abort", {"action": "abort"}))
+            self.assertIsNone(request["release"])
+        chosen = self.expire("--on-timeout", "reject", on_timeout="skip")
+        self.assertEqual((chosen["outcome"], chosen["timed_out"]), ("skipped", {"action": "skip"}))
 
     def test_T1_default_takes_the_configured_decision(self):
         for decision, outcome, is_released in (("reject", "expired", False), ("skip", "skipped", False),

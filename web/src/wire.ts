@@ -405,6 +405,7 @@ export type Request = {
   task: LabelOrNull
   user: LabelOrNull
   agent: Name
+  owner: string | null
   batch: BatchId | null
   action?: Action
   plan?: Plan

@@ -9,6 +9,7 @@
 
 #include "agent/feedback/sameness.h"
 #include "base/text.h"
+#include "core/secret.h"
 
 namespace holdpoint::agent::git {
 namespace {
@@ -21,13 +22,6 @@ constexpr std::string_view secret = "***";
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
-}
-
-bool is_secret_name(std::string_view name) {
-    static const re2::RE2 pattern(
-        "(?i)(pass(word|wd|phrase)|secret|token|api_?-?key|private_?key|credential|authorization|"
-        "cookie)");
-    return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern);
 }
 
 std::string one_line(std::string_view text, std::size_t bytes_max) {
@@ -57,7 +51,7 @@ std::string indented(std::string_view text) {
 }
 
 std::string value_text(std::string_view name, const Json& value) {
-    if (is_secret_name(name)) return std::string(secret);
+    if (core::is_secret_name(name)) return std::string(secret);
     if (value.is_array()) return fmt::format("{} items", value.size());
     if (value.is_object()) return fmt::format("{} fields", value.size());
     const std::string text = value.is_text() ? value.text_or("") : value.dump();

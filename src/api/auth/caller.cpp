@@ -11,7 +11,7 @@ bool may(store::Role role, Need need) {
         case Need::propose:
             return role == Role::agent;
         case Need::decide:
-            return role == Role::approver || role == Role::admin;
+            return store::may_decide(role);
         case Need::oversee:
             return role != Role::agent;
         case Need::audit:

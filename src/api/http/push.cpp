@@ -184,10 +184,7 @@ void Api::decide_pushed(const CallPtr& call) {
         if (!*is_signed_in) return wrong;
         const Result<std::optional<store::Principal>> person = tx.find_principal(decide.person.id);
         if (!person) return person.error();
-        const bool may_decide =
-            *person && !(*person)->is_disabled &&
-            ((*person)->role == store::Role::approver || (*person)->role == store::Role::admin);
-        if (!may_decide) return wrong;
+        if (!*person || !is_decider(**person)) return wrong;
         Result<std::shared_ptr<const core::Request>> request = tx.load(decide.id);
         if (!request) return wrong;
         // The risk may have been raised since the message went out.

@@ -28,14 +28,17 @@ TEST(Render, W1_the_fields_of_a_request_stand_in_the_order_of_the_contract) {
     for (const Kind kind : all_kinds) {
         const std::string subject(to_string(kind));
         EXPECT_EQ(names_in(rendered(pending(kind))),
-                  (Names{"id",         "kind",       "state",      "outcome",
-                         "session",    "thread",     "task",       "user",
-                         "agent",      "batch",      subject,      "proposed",
-                         "headline",   "risk",       "verdict",    "requirement",
-                         "votes",      "digest",     "created_at", "expires_at",
-                         "settled_at", "on_timeout", "timed_out",  "reminders",
-                         "escalation", "retries",    "context",    "suggested",
-                         "metadata",   "decision",   "release",    "message_for_agent",
+                  (Names{"id",         "kind",        "state",
+                         "outcome",    "session",     "thread",
+                         "task",       "user",        "agent",
+                         "owner",      "batch",       subject,
+                         "proposed",   "headline",    "risk",
+                         "verdict",    "requirement", "votes",
+                         "digest",     "created_at",  "expires_at",
+                         "settled_at", "on_timeout",  "timed_out",
+                         "reminders",  "escalation",  "retries",
+                         "context",    "suggested",   "metadata",
+                         "decision",   "release",     "message_for_agent",
                          "report",     "url"}));
     }
 }

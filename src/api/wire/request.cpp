@@ -208,6 +208,7 @@ void append_request(std::string& out, const Request& request, const Aside* aside
     writer.text_or_null("task", request.task);
     writer.text_or_null("user", request.user);
     writer.text("agent", request.agent);
+    writer.text_or_null("owner", request.owner);
     writer.text_or_null("batch", request.batch ? request.batch->text() : "");
     writer.json(to_string(request.kind), request.subject);
     writer.json("proposed", request.proposed);

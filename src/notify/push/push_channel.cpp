@@ -45,16 +45,7 @@ bool is_told(core::EventKind about) {
 }
 
 bool may_decide(const store::Principal& person, const core::Request& request) {
-    const bool is_decider = !person.is_disabled && (person.role == store::Role::approver ||
-                                                    person.role == store::Role::admin);
-    if (!is_decider) return false;
-    const core::Requirement& requirement = request.requirement;
-    if (requirement.exclude_requester &&
-        (person.name == request.owner || person.name == request.user))
-        return false;
-    return std::any_of(requirement.lines.begin(), requirement.lines.end(), [&](const auto& line) {
-        return core::is_in_line(line, person.name, person.groups);
-    });
+    return is_decider(person) && core::has_place(request, person.name, person.groups);
 }
 
 std::string quote(std::string_view text) {

@@ -94,6 +94,16 @@ Result<std::optional<Timestamp>> SqliteTransaction::next_due() {
     return or_failed(next);
 }
 
+Result<void> SqliteTransaction::look_again(const RequestId& id, Timestamp at) {
+    recent_.clear();
+    Using update(database_.cached("UPDATE request SET next_at=?2 WHERE id=?1"));
+    update->bind(1, id.ulid);
+    update->bind(2, at);
+    update->step();
+    if (database_.fault() != 0) return failed();
+    return {};
+}
+
 Result<void> SqliteTransaction::shift_deadlines(std::int64_t ms) {
     recent_.clear();
     Using update(

@@ -475,7 +475,6 @@ std::string encode_hold(const core::Held& held) {
     object.add_unless_empty("answer", command.answer.text);
     object.add_unless_empty("confirm", command.confirm);
     object.add_unless_empty("proof", command.proof.text);
-    if (command.must_be_as_proposed) object.add_flag("as_proposed", true);
     if (command.approved_steps) {
         object.name("steps");
         ArrayWriter steps(out);
@@ -517,8 +516,9 @@ bool decode_hold(const bj::value& value, core::Held& held) {
     reader.read_optional("answer", command.answer.text);
     reader.read_optional("confirm", command.confirm);
     reader.read_optional("proof", command.proof.text);
-    if (value.is_object() && value.get_object().contains("as_proposed"))
-        reader.read("as_proposed", command.must_be_as_proposed);
+    // Said by holds of earlier versions; what it meant holds for every approval without a digest.
+    if (bool is_said = false; value.is_object() && value.get_object().contains("as_proposed"))
+        reader.read("as_proposed", is_said);
     if (const bj::value* steps = reader.find("steps");
         steps && !read_steps(*steps, command.approved_steps.emplace()))
         return false;

@@ -44,6 +44,17 @@ TEST(Codec, EveryGroupOfALineComesBack) {
     EXPECT_EQ(back, requirement);
 }
 
+TEST(Codec, AHoldOfAnEarlierVersionIsRead) {
+    std::vector<core::Held> holds(1);
+    holds[0].command.kind = core::DecisionKind::approve;
+    holds[0].command.digest = "sha256:aa";
+    std::string text = encode(holds);
+    text.insert(text.size() - 2, R"(,"as_proposed":true)");
+    std::vector<core::Held> read;
+    ASSERT_TRUE(decode(text, read)) << text;
+    EXPECT_EQ(read[0].command.digest, "sha256:aa");
+}
+
 TEST(Codec, ADamagedRequirementIsRefusedNotGuessed) {
     core::Requirement requirement;
     requirement.lines = {{"finance", {"ann"}, 2, 1}};

@@ -12,7 +12,8 @@ constexpr std::size_t requesters_max = 10'000;
 constexpr std::string_view push_channel = "push";
 
 Error damaged_request() {
-    return {ErrorCode::internal, "a stored request cannot be read; run `holdpoint doctor`"};
+    return {ErrorCode::internal,
+            "a stored request cannot be read; restart with `holdpoint serve --check-store`"};
 }
 
 /// A number outside its enumeration is damage; it must not become some other word.

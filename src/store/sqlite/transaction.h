@@ -64,6 +64,7 @@ class SqliteTransaction final : public Transaction {
 
     Result<std::vector<RequestId>> due(Timestamp now, int limit) override;
     Result<std::optional<Timestamp>> next_due() override;
+    Result<void> look_again(const RequestId& id, Timestamp at) override;
     Result<void> shift_deadlines(std::int64_t ms) override;
 
     Result<std::vector<Change>> events(const EventSpan& span, const ListFilter& filter,

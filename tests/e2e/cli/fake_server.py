@@ -424,7 +424,7 @@ class Handler(BaseHTTPRequestHandler):
                 try:
                     entry = mine.get(timeout=1)
                 except queue.Empty:
-                    self.wfile.write(b": heartbeat\n\n")
+                    self.wfile.write(b"event: beat\ndata: {}\n\n")
                     continue
                 if entry is None:
                     self.wfile.write(b"event: reconnect\ndata: {}\n\n")

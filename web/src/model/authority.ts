@@ -12,14 +12,12 @@ const isAnybody = (line: Line): boolean => groupsOf(line).length === 0 && !line.
 const isInLine = (line: Line, me: Me): boolean =>
   isAnybody(line) || groupsOf(line).some((group) => me.groups.includes(group)) || (line.people?.includes(me.name) ?? false)
 
-/** Asked on behalf of this person, or by an agent whose key is theirs. Servers before the owner was told do not name one. */
-const isOnBehalfOf = (request: Request & { owner?: string | null }, me: Me): boolean => request.user === me.name || request.owner === me.name
-
 /** Nothing, or why this person cannot decide this request. */
 export function whyNotDecide(request: Request, me: Me): string | null {
   if (request.state === 'settled') return 'it is settled'
   if (me.role !== 'approver' && me.role !== 'admin') return 'you may look, not decide'
-  if (request.requirement.exclude_requester && isOnBehalfOf(request, me)) return 'it was asked on your behalf, so others decide it'
+  if (request.requirement.exclude_requester && request.user === me.name) return 'it was asked on your behalf, so others decide it'
+  if (request.requirement.exclude_requester && request.owner === me.name) return 'the agent is yours, so others decide it'
   if (!request.requirement.lines.some((line) => isInLine(line, me))) return `it is for ${whoDecides(request)}`
   return null
 }

@@ -7,7 +7,7 @@ export function testRequest(part: Partial<Request> & { tool?: string; args?: Rec
   const { tool = 'refund', args = { order: '1', amount: 24, currency: 'EUR' }, ...more } = part
   return {
     id: `req_${String(++count).padStart(26, '0')}`, kind: 'action', state: 'pending', outcome: null, session: null, thread: null, task: null, user: null,
-    agent: 'billing-bot', batch: null, action: { tool, arguments: args, type: 'tool_call' }, proposed: null, headline: `${tool}()`,
+    agent: 'billing-bot', owner: null, batch: null, action: { tool, arguments: args, type: 'tool_call' }, proposed: null, headline: `${tool}()`,
     risk: { level: 'medium', factors: [], consequences: [], reversibility: null, confidence: null, claimed: null },
     verdict: { kind: 'hold', rule: null, gate: null, because: null, policy: null },
     requirement: { lines: [{ group: null, people: null, quorum: 1, have: 0 }], reject_threshold: 1, reason_required: false, modifiable: true, exclude_requester: false, confirm: null },

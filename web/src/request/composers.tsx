@@ -3,7 +3,6 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { client } from '../client'
 import { sentence } from '../errors'
-import { codeOf } from '../model/code'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
@@ -324,7 +323,7 @@ export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmP
   )
 }
 
-/** The code of exactly this content must be typed: the server's where it asks for one, ours where only the risk does. */
+/** The code of exactly this content must be typed. */
 export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { onPasskey: () => Promise<void> }) {
   const { data: passkeys } = useLoad(canUsePasskeys() ? 'passkeys' : null, client.passkeys, { fresh_ms: 60_000 })
   const [problem, setProblem] = useState<string | null>(null)
@@ -336,7 +335,7 @@ export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose 
       setProblem(passkeyProblem(error) ?? sentence(error))
     }
   }
-  const code = request.requirement.confirm ?? codeOf(request.digest)
+  const code = request.requirement.confirm
   const [typed, setTyped] = useState('')
   const field = useRef<HTMLInputElement>(null)
   const id = useId()

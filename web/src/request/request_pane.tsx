@@ -159,7 +159,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     return { decision: 'approve', ...noted }
   }
 
-  const needs_code = level === 'critical' || request.requirement.confirm !== null
+  const needs_code = request.requirement.confirm !== null
   /** If not, the rest is shown, and the next press counts. */
   const hasRead = () => {
     if (hasSeen()) return true
@@ -176,7 +176,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     if (mode === 'modify' && !is_valid_change) return
     if (mode === 'read' && !hasRead()) return
     const call = yes()
-    if (needs_code || level === 'high') return confirm(call)
+    if (needs_code || level === 'high' || level === 'critical') return confirm(call)
     onDecide(call)
   }
   const confirm = (call: Call, grant = '') => {
