@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "base/text.h"
+
 namespace holdpoint {
 namespace {
 
@@ -68,7 +70,7 @@ std::string to_string(Timestamp t) {
 Result<Timestamp> parse_timestamp(std::string_view text) {
     const Error bad{
         ErrorCode::invalid_argument,
-        fmt::format("`{}` is not a time like `2026-11-15T21:03:46Z`", text.substr(0, 40))};
+        fmt::format("`{}` is not a time like `2026-11-15T21:03:46Z`", visible(cut_utf8(text, 40)))};
     const int y = digits(text, 0, 4), mo = digits(text, 5, 2), d = digits(text, 8, 2);
     const int h = digits(text, 11, 2), mi = digits(text, 14, 2), s = digits(text, 17, 2);
     if (y < 1970 || mo < 0 || d < 0 || h < 0 || mi < 0 || s < 0) return bad;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace holdpoint {
 namespace {
 
@@ -91,6 +93,13 @@ TEST(Timestamp, what_was_written_reads_back) {
         ASSERT_TRUE(time) << ms;
         EXPECT_EQ(time->ms, ms);
     }
+}
+
+TEST(Timestamp, what_is_no_time_is_named_so_that_it_can_be_printed) {
+    EXPECT_EQ(parse_timestamp("2026-01-02T\x10").error().message,
+              "`2026-01-02T<U+0010>` is not a time like `2026-11-15T21:03:46Z`");
+    const std::string cut = parse_timestamp(std::string(39, 'x') + "\u00e4").error().message;
+    EXPECT_TRUE(is_utf8(cut)) << cut;
 }
 
 }  // namespace
