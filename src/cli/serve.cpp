@@ -46,7 +46,7 @@ struct ServeFlags {
     std::string wait_max = "5m";
     std::string undo_max = "30s";
     std::string session_time = "12h";
-    double rate_per_key = 0, rate_per_address = 0, decisions_per_key = 100;
+    double rate_per_key = 0, rate_per_address = 0, decisions_per_key = 5000;
     std::vector<std::string> notify = {"push"};
     std::string push_contact;
     bool may_push_to_loopback = false;

@@ -28,7 +28,7 @@ class Authenticator {
         RateLimit::Rule per_key{0, 1};       ///< calls per credential
         RateLimit::Rule per_address{0, 1};   ///< calls per address
         RateLimit::Rule per_cookie{2, 120};  ///< decisions and changes of a signed-in person
-        RateLimit::Rule decisions_per_key{100, 1000};
+        RateLimit::Rule decisions_per_key{5000, 50000};
     };
     using Done = std::move_only_function<void(Result<Caller>)>;
 
