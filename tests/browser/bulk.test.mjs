@@ -185,6 +185,7 @@ test('U1 D8 what I decided is not decided again in its seconds, and one of it ca
   await openGroup(3)
   await page.keyboard.press('Shift+A')
   await page.getByText('3 requests will run as shown. Press again.').waitFor()
+  await page.waitForTimeout(450)
   await page.keyboard.press('Shift+A')
   await page.getByRole('button', { name: 'Undo row 2' }).waitFor()
   assert.equal(await page.getByText(/It takes effect in \d s/).count(), 3)
