@@ -95,7 +95,8 @@ test('D8 several at once are held together and taken back together; a no counts 
   await page.getByRole('button', { name: 'Veto row 1' }).click()
   await page.getByRole('button', { name: 'Approve 3, reject 1' }).click()
   await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()
-  await page.getByRole('button', { name: 'Undo' }).first().click()
+  // The one for all of them; each row has one of its own.
+  await page.getByRole('button', { name: 'Undo', exact: true }).first().click()
   await page.getByText(/taken back; it waits again/).first().waitFor()
   const states = await Promise.all(some.map((request) => agent.read(request)))
   assert.equal(states.filter((one) => one.outcome === 'rejected').length, 1)
