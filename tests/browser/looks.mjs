@@ -67,6 +67,8 @@ export const wrongsOn = (page, within = 'body') =>
     const walker = document.createTreeWalker(document.querySelector(within), NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (node instanceof Text) {
+        // What a field began with is not shown; its value is looked at below.
+        if (node.parentNode.tagName === 'TEXTAREA') continue
         if (invisible.test(node.data.replace(emoji, ''))) wrong.push(`hidden character in the text ${JSON.stringify(node.data.slice(0, 80))}`)
         continue
       }
