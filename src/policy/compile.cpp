@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/assert.h"
 #include "base/sha256.h"
 #include "policy/conditions.h"
 #include "policy/environment.h"

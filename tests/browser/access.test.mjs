@@ -47,6 +47,21 @@ for (const [name, options] of variants) {
     await page.getByRole('button', { name: 'Reject' }).click()
     await checkRequest(page, 'reject')
     await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('button', { name: 'More decisions' }).click()
+    await page.getByRole('listitem').getByRole('button', { name: 'Approve with a note' }).click()
+    await page.getByLabel('A note with your approval').waitFor()
+    await check(page, 'note', undefined, 'article footer')
+    await page.keyboard.press('Escape')
+    await back()
+    await show(page, made.release)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    if (await page.getByText('There is more to read').count()) {
+      await page.waitForTimeout(450)
+      await page.getByRole('button', { name: 'Approve' }).click()
+    }
+    await page.getByText('High risk: look once more').waitFor()
+    await check(page, 'high risk', undefined, 'article footer')
+    await page.getByRole('button', { name: 'Back' }).click()
     await back()
     await show(page, made.shell)
     await page.getByRole('button', { name: 'Approve' }).click()
@@ -74,6 +89,19 @@ for (const [name, options] of variants) {
     await page.goto(`${server.page_url}/people`)
     await page.getByRole('button', { name: 'New person' }).click()
     await check(page, 'dialog')
+    for (const button of ['Groups', 'Sessions', 'Disable', 'Revoke']) {
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: button, exact: true }).first().click()
+      await page.locator('dialog[open]').waitFor()
+      await check(page, button, undefined, 'dialog')
+    }
+    if (is_phone) {
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'More', exact: true }).tap()
+      await page.getByRole('dialog').getByRole('link', { name: 'Audit' }).waitFor()
+      await check(page, 'more', undefined, 'dialog')
+    }
     await page.goto(`${server.page_url}/r/${(await server.admin.get('/v1/requests?outcome=modified')).requests[0].id}`)
     await page.getByText('The agent was told').waitFor()
     await check(page, 'settled')
@@ -180,6 +208,13 @@ for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['3
       assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`)
       assert.ok(has_bar, `${path}: the bar fits`)
       await check(page, `/${path} at ${what}`, in_one_theme)
+      if (path !== `r/${made.shell.id}`) continue
+      for (const [key, title] of [['r', 'Reject: it will not run'], ['d', 'Defer: it will not run'], ['e', 'Escalate: somebody else decides'], ['x', 'Abort: the whole run stops']]) {
+        await page.keyboard.press(key)
+        await page.getByText(title).first().waitFor()
+        await check(page, `${title} at ${what}`, in_one_theme, 'article footer')
+        await page.getByRole('button', { name: 'Back' }).click()
+      }
     }
     await page.context().close()
   })

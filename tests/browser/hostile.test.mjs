@@ -24,8 +24,8 @@ after(async () => {
 })
 
 /** Looks at the whole page as a person's eye and a browser's parser would. */
-async function inspect(where, window = page) {
-  assert.deepEqual(await wrongsOn(window), [], where)
+async function inspect(where, window = page, within = 'body') {
+  assert.deepEqual(await wrongsOn(window, within), [], where)
   assert.deepEqual(foreign, [], `${where}: fetched from elsewhere`)
   await assertClean(window)
 }
@@ -42,7 +42,7 @@ async function visit(request) {
 }
 
 let looks = 0
-/** What came earlier is a list of the last nine: opened at every fifth request it has shown each of them. */
+/** What came earlier is a list of the last nine: opened at every fifth request it has shown each of them, most of them twice. */
 const unfoldMost = () => unfold(page, ++looks % 5 ? 'Earlier' : null)
 
 async function look(request, where) {
@@ -147,6 +147,17 @@ test('H6 hostile names of people, agents and groups', async () => {
     await admin.goto(`${server.page_url}/${path}`)
     await admin.getByText(text).first().waitFor()
     await inspect(`names on /${path}`, admin)
+    if (path !== 'people') continue
+    for (const button of ['Groups', 'Sessions', 'Disable', 'Revoke']) {
+      for (const at of [20, 110, 200]) {
+        // Clicked inside the page: there are a thousand buttons.
+        await admin.evaluate(({ button, at }) => [...document.querySelectorAll('main button')].filter((one) => one.textContent === button)[at].click(), { button, at })
+        await admin.locator('dialog[open]').waitFor()
+        await inspect(`${button} ${at}`, admin, 'dialog')
+        await admin.locator('dialog').evaluate((dialog) => dialog.close())
+        await admin.locator('dialog').waitFor({ state: 'detached' })
+      }
+    }
   }
   await admin.context().close()
   await page.goto(`${server.page_url}/settings`)
@@ -154,6 +165,116 @@ test('H6 hostile names of people, agents and groups', async () => {
   await inspect('my own groups')
   await server.admin.post(`/v1/users/ann/groups`, { groups: [] })
   for (const request of (await ann.get('/v1/requests?state=pending&limit=100')).requests) await ann.decide(request, 'reject')
+})
+
+test('H6 hostile words in every panel with which a request is decided', { timeout: 180_000 }, async () => {
+  await server.admin.post(`/v1/users/ann/groups`, { groups: people.slice(0, 90) })
+  await page.goto(server.page_url)
+  // The warning shows four.
+  for (const [i, words] of chunks(notes, 4).entries()) {
+    const request = await agent.act(turn(names, i), { order: words[0] }, { session: turn(names, i + 7), risk: { level: 'high', factors: words.slice(2), consequences: words.slice(0, 2) } })
+    await visit(request)
+    const panels = [['x', 'Abort: the whole run stops'], ...(i ? [] : [['r', 'Reject: it will not run'], ['d', 'Defer: it will not run'], ['e', 'Escalate: somebody else decides'], ['n', 'Not now: put it off']])]
+    for (const [key, title] of panels) {
+      await page.keyboard.press(key)
+      await page.getByText(title).waitFor()
+      if (key === 'e') await page.locator('footer option').nth(90).waitFor({ state: 'attached' })
+      await inspect(`${title} ${i}`)
+      await page.getByRole('button', { name: 'Back' }).click()
+    }
+    await page.keyboard.press('w')
+    await page.getByLabel('A note with your approval').waitFor()
+    await inspect(`note ${i}`)
+    await page.keyboard.press('Escape')
+    await page.waitForTimeout(450)
+    await page.keyboard.press('a')
+    if (await page.getByText('There is more to read').count()) {
+      await page.waitForTimeout(450)
+      await page.keyboard.press('a')
+    }
+    await page.getByText('High risk: look once more').waitFor()
+    await inspect(`warning ${i}`)
+    await ann.decide(request, 'reject')
+  }
+  await server.admin.post(`/v1/users/ann/groups`, { groups: [] })
+})
+
+test('H6 every hostile string in the fields in which it is changed', { timeout: 180_000 }, async () => {
+  const change = async (proposal, label) => {
+    const request = await agent.propose(proposal)
+    await visit(request)
+    await page.keyboard.press('m')
+    await page.getByLabel(label).first().waitFor()
+    return request
+  }
+  const packed = [...texts.map((text, i) => [`v${i}`, text]), ...names.map((name) => [name, name])]
+  // Up to sixty have a field each.
+  for (const [i, part] of chunks(packed, 55).entries()) {
+    const request = await change({ action: { tool: 'tool', arguments: Object.fromEntries(part) } }, 'Change what will run')
+    await unfold(page)
+    await inspect(`fields ${i}`)
+    await page.getByRole('button', { name: 'Edit as JSON' }).click()
+    const field = page.getByLabel('Arguments as JSON')
+    await field.waitFor()
+    await unfold(page)
+    await inspect(`JSON ${i}`)
+    // Every fifth is changed: the list of changes says the same of each.
+    await field.fill(JSON.stringify(Object.fromEntries(part.map(([name, text], at) => [name, at % 5 ? text : `${text}.`]))))
+    await page.getByText('What changes').waitFor()
+    await unfold(page)
+    await inspect(`changes ${i}`)
+    await ann.decide(request, 'reject')
+  }
+  for (const [i, part] of chunks(names, 49).entries()) {
+    const request = await change({ kind: 'plan', plan: { title: 'p', steps: part.map((name) => ({ action: name, tool: name, description: name, optional: true })) } }, 'Step 1')
+    await page.getByLabel('Step 1', { exact: true }).fill(turn(names, i))
+    await unfold(page)
+    await inspect(`plan ${i}`)
+    await ann.decide(request, 'reject')
+  }
+  const request = await change({ kind: 'response', response: { text: texts.join('\n') } }, 'Change the answer')
+  await unfold(page)
+  await inspect('answer')
+  await page.getByLabel('Change the answer').fill(texts.map((text, i) => (i % 5 ? text : `${text}.`)).join('\n'))
+  await page.getByText('What changes').waitFor()
+  await unfold(page)
+  await inspect('a changed answer')
+  await ann.decide(request, 'reject')
+})
+
+test('H6 hostile words in what the page tells: decided, and somebody else was faster', { timeout: 180_000 }, async () => {
+  await rejectAll()
+  const some = people.filter((_, i) => i % 50 === 7)
+  for (const [i, name] of some.entries()) {
+    const rival = await server.person(`${name} rival${i}`)
+    const words = turn(texts, i)
+    const late = await agent.act(line(turn(hidden, i * 11).text + name), { x: words })
+    await visit(late)
+    await page.route('**/decision', async (route) => {
+      await rival.decide(late, 'reject', { reason: words })
+      await route.continue()
+    })
+    const reject = async () => {
+      await page.keyboard.press('r')
+      await page.getByText('Reject: it will not run').waitFor()
+      await page.keyboard.press('Enter')
+    }
+    await reject()
+    await page.getByText(/not your decision/).first().waitFor()
+    await page.unroute('**/decision')
+    await inspect(`too late ${i}`)
+    await page.getByRole('button', { name: 'Dismiss' }).first().click()
+    const mine = await agent.act(line(name + turn(hidden, i * 11 + 5).text), { x: words })
+    await visit(mine)
+    await reject()
+    await page.getByText(/: rejected/).first().waitFor()
+    await inspect(`decided ${i}`)
+    // Nothing waits: the page shows how the last three ended.
+    await page.goto(server.page_url)
+    await page.getByText('Nothing needs you').waitFor()
+    await page.locator('main li, #main li').nth(2).waitFor()
+    await inspect(`empty ${i}`)
+  }
 })
 
 test('H6 what is hidden becomes visible, each by its number', async () => {

@@ -61,7 +61,7 @@ export async function unfold(page, except = null) {
 /** What foreign text did to the page, or to a part of it: markup that is not ours, letters that are not seen, also in fields, a broken layout. */
 export const wrongsOn = (page, within = 'body') =>
   page.evaluate((within) => {
-    const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f]/u
+    const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u
     const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
     const wrong = []
     const walker = document.createTreeWalker(document.querySelector(within), NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
