@@ -215,6 +215,12 @@ for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['3
         await check(page, `${title} at ${what}`, in_one_theme, 'article footer')
         await page.getByRole('button', { name: 'Back' }).click()
       }
+      await page.keyboard.press('m')
+      await page.getByText('Edit as JSON').waitFor()
+      await check(page, `changing at ${what}`, in_one_theme)
+      await page.getByText('Edit as JSON').click()
+      await page.getByLabel('Arguments as JSON').waitFor()
+      await check(page, `changing as JSON at ${what}`, in_one_theme)
     }
     await page.context().close()
   })

@@ -60,7 +60,7 @@ function LeafEditor({ name, value, onChange }: LeafProps) {
     control = <input id={id} aria-describedby={hintOf(id, value)} className="field font-mono" spellCheck={false} autoComplete="off" value={value} onChange={(event) => onChange(event.target.value)} />
   else control = <input id={id} className="field font-mono text-faint" readOnly value={value === null ? 'null' : Array.isArray(value) ? '[ ]' : '{ }'} />
   return (
-    <div className="grid gap-x-4 gap-y-1 sm:grid-cols-[minmax(6rem,12rem)_1fr]">
+    <div className="grid grid-cols-1 gap-x-4 gap-y-1 sm:grid-cols-[minmax(6rem,12rem)_1fr]">
       {label}
       <div className="min-w-0">
         {control}
@@ -138,7 +138,7 @@ export function ArgumentsEditor({ original, value, onChange }: Props) {
           {raw_error && <p className="m-0 mt-1 text-[0.8125rem] text-no">{raw_error}</p>}
         </>
       ) : (
-        <div className="grid gap-2.5">
+        <div className="grid grid-cols-1 gap-2.5">
           {leaves.map(({ path }) => (
             <LeafEditor key={printPath(path)} name={printPath(path)} value={leafAt(value, path)} onChange={(leaf) => changeLeaf(path, leaf)} />
           ))}

@@ -369,7 +369,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               <p className="m-0 flex min-h-11 items-center text-soft">No connection: what you see may be old, so deciding waits until it is back.</p>
             ) : (
               (mode === 'read' || mode === 'modify') && (
-                <div className="flex items-center gap-2">
+                <div className="flex flex-wrap items-center gap-2">
                   {can.includes('answer') ? (
                     <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" onClick={() => answer({ repeat: false })}>
                       Answer
