@@ -40,16 +40,19 @@ test('H6 H7 the whole loop in one window: asked, approved in place, run, reporte
 test('H6 H7 what came of it stays, also when the answer to the decision comes after it', async () => {
   const request = await agent.act('count_pages', { of: 'the site' }, { session })
   const result = talk().getByText('count_pages done')
+  let tell
+  const answered = new Promise((resolve) => (tell = resolve))
   await page.route('**/decision', async (route) => {
     const response = await route.fetch()
     await agent.post(`/v1/requests/${request.id}/report`, { success: true, result: { pages: 7 } })
     await result.waitFor()
     await route.fulfill({ response })
+    tell()
   })
   await talk().getByLabel('Waits for a decision').waitFor()
   await page.waitForTimeout(450)
   await talk().getByRole('button', { name: 'Approve' }).click()
-  // Said once the answer is there.
+  await answered
   await page.getByText(/count_pages.*approved ·/).waitFor()
   await page.waitForTimeout(100)
   assert.equal(await result.count(), 1)
