@@ -3,11 +3,12 @@
 import { useEffect, useId, useState } from 'react'
 import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
 import { visibleJson } from '../model/hidden'
+import { isSecretName, mask } from '../model/secrets'
 import { SafeText } from '../ui/safe_text'
 import type { Json, JsonObject } from '../wire'
 import { HiddenHint, hintOf } from './hidden_hint'
 
-type LeafProps = { name: string; value: Json; onChange: (value: Json | undefined) => void }
+type LeafProps = { name: string; is_secret: boolean; value: Json; onChange: (value: Json | undefined) => void }
 
 function NumberField({ id, value, onChange }: { id: string; value: number; onChange: LeafProps['onChange'] }) {
   const [text, setText] = useState(String(value))
@@ -38,15 +39,23 @@ function NumberField({ id, value, onChange }: { id: string; value: number; onCha
   )
 }
 
-function LeafEditor({ name, value, onChange }: LeafProps) {
+function LeafEditor({ name, is_secret, value, onChange }: LeafProps) {
   const id = useId()
+  // Changing the amount beside it must not show a password to whoever stands behind.
+  const [is_masked, setMasked] = useState(is_secret)
   const label = (
     <label htmlFor={id} className="font-mono text-[0.875rem] text-soft sm:pt-2">
       <SafeText text={name} />
     </label>
   )
   let control
-  if (typeof value === 'number') control = <NumberField id={id} value={value} onChange={onChange} />
+  if (is_masked)
+    control = (
+      <button id={id} type="button" className="field text-left font-mono text-soft" onClick={() => setMasked(false)}>
+        {mask} <span className="underline">show and change</span>
+      </button>
+    )
+  else if (typeof value === 'number') control = <NumberField id={id} value={value} onChange={onChange} />
   else if (typeof value === 'boolean')
     control = (
       <select id={id} className="field font-mono" value={String(value)} onChange={(event) => onChange(event.target.value === 'true')}>
@@ -64,7 +73,7 @@ function LeafEditor({ name, value, onChange }: LeafProps) {
       {label}
       <div className="min-w-0">
         {control}
-        {typeof value === 'string' && <HiddenHint id={id} text={value} />}
+        {typeof value === 'string' && !is_masked && <HiddenHint id={id} text={value} />}
       </div>
     </div>
   )
@@ -140,7 +149,7 @@ export function ArgumentsEditor({ original, value, onChange }: Props) {
       ) : (
         <div className="grid grid-cols-1 gap-2.5">
           {leaves.map(({ path }) => (
-            <LeafEditor key={printPath(path)} name={printPath(path)} value={leafAt(value, path)} onChange={(leaf) => changeLeaf(path, leaf)} />
+            <LeafEditor key={printPath(path)} name={printPath(path)} is_secret={path.some((part) => typeof part === 'string' && isSecretName(part))} value={leafAt(value, path)} onChange={(leaf) => changeLeaf(path, leaf)} />
           ))}
         </div>
       )}
