@@ -77,7 +77,7 @@ if(HOLDPOINT_PCH)
   endif()
 endif()
 
-# Links, options and sources are as they are; only who is compiled together changes. Two dozen take half the time of four
+# Links, options and sources are as they are; only who is compiled together changes. Two dozen take three quarters of the time of four
 # times six; more would leave a core idle.
 function(holdpoint_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${HOLDPOINT_UNITY} UNITY_BUILD_BATCH_SIZE 24)
