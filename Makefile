@@ -13,6 +13,8 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros
 export NINJA_STATUS := [%f/%t, %es] 
 CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC) --log-level=ERROR
 SETUP := tools/setup
+# Installs these packages while everything is compiled that needs none of them.
+MEANWHILE = $(SETUP) $(1) & ninja -C $(BUILD) $(2); built=$$?; wait $$! && exit $$built
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message wire
@@ -24,6 +26,7 @@ help:
 build:
 	@$(SETUP) build
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=$(if $(wildcard /usr/include/gtest/gtest.h),ON,OFF)
+	@$(call MEANWHILE,web,holdpoint_cli cel_conformance)
 	@ninja -C $(BUILD) holdpoint cel_conformance
 
 run:
@@ -34,6 +37,7 @@ run:
 test:
 	@$(SETUP) build test
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
+	@$(call MEANWHILE,web browser,without_page)
 	@ninja -C $(BUILD)
 	@AGAIN='$(AGAIN)' CTEST_FLAGS='$(CTEST_FLAGS)' RETRY='$(RETRY)' tools/test $(BUILD)
 
@@ -76,12 +80,12 @@ crash:
 
 .PHONY: build-crash
 build-crash:
-	@$(SETUP) build test
+	@$(SETUP) build web test
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_TESTS=ON
 	@ninja -C $(BUILD) holdpoint holdpoint_crash
 
 bench:
-	@$(SETUP) build bench
+	@$(SETUP) build web bench
 	@$(CMAKE) -B $(BUILD) -DHOLDPOINT_BENCH=ON
 	@ninja -C $(BUILD) holdpoint load limits bare_http fill micro policy_bench
 	@bench/run $(BUILD)
