@@ -52,8 +52,8 @@ if(HOLDPOINT_FUZZ)
   target_compile_options(holdpoint_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Half of a compilation is reading the same large headers again. Sources still include what they use: lint reads them
-# without this.
+# Half of a compilation is reading the same large headers again. Sources still include what they use: lint reads what is
+# compiled together without this.
 option(HOLDPOINT_PCH "read the large headers once" ON)
 if(HOLDPOINT_PCH)
   foreach(kind library test)
