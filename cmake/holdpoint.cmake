@@ -46,6 +46,7 @@ endif()
 if(HOLDPOINT_SANITIZE)
   target_compile_options(holdpoint_options INTERFACE
     -fsanitize=${HOLDPOINT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -U_FORTIFY_SOURCE)
+  target_compile_definitions(holdpoint_options INTERFACE HOLDPOINT_SANITIZED)
   target_link_options(holdpoint_options INTERFACE -fsanitize=${HOLDPOINT_SANITIZE})
 endif()
 if(HOLDPOINT_FUZZ)

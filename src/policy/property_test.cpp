@@ -320,8 +320,14 @@ bool is_same(const Verdict& a, const Verdict& b) { return a.kind == b.kind && a.
 
 TEST(Properties,
      G12_P6_X6_deny_and_require_win_order_never_matters_errors_never_allow_and_reasons_are_true) {
-    constexpr int policies = 1000;
+#ifdef HOLDPOINT_SANITIZED
+    // Sanitizers look for what a line does wrong, and take thirty times as long for it.
+    constexpr int calls = 50;
+#else
     constexpr int calls = 1000;
+#endif
+    constexpr int policies = 1000;
+    constexpr std::size_t enough = policies * calls / 100;
     Random random(20261116);
     std::size_t verdicts[3] = {0, 0, 0};
     std::size_t by_rule[3] = {0, 0, 0};
@@ -350,8 +356,8 @@ TEST(Properties,
         }
     }
     for (const std::size_t count : verdicts)
-        EXPECT_GT(count, 10'000u) << "the calls must reach every verdict";
-    for (const std::size_t count : by_rule) EXPECT_GT(count, 10'000u) << "and reach it by rules";
+        EXPECT_GT(count, enough) << "the calls must reach every verdict";
+    for (const std::size_t count : by_rule) EXPECT_GT(count, enough) << "and reach it by rules";
 }
 
 TEST(Properties, P6_the_tracing_run_says_what_the_plain_one_says) {
