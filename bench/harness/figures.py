@@ -118,6 +118,9 @@ def comparisons(figures):
     lines.append(ratio(figures, "round trips/s, one client ÷ half the syncs/s", "rt1", "sync_4k", 0.5))
     lines.append(plain(figures, "creates/s, 64 clients", "create64", "/s", "≥ 30,000",
                        lambda v: v >= 30_000))
+    # The same in the measure of this machine: where the 30,000 come from, the map made 10,989 round trips.
+    lines.append(ratio(figures, "creates/s, 64 clients ÷ round trips/s of Node's map", "create64",
+                       memory[1] if memory else "", 1, "≥ 2.73", lambda v: v >= 30_000 / 10_989))
     lines.append(ratio(figures, "creates/s, 64 clients ÷ (64 × syncs/s)", "create64", "sync_64k", 64))
     lines.append(ratio(figures, "creates/s, 64 clients ÷ bare HTTP answers/s", "create64", "bare_http"))
     # A server that falls behind has no latency at that rate at all.
