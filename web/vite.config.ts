@@ -8,7 +8,11 @@ export default defineConfig({
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // A link for each file costs as much time as the import itself: only for what is not fetched by then anyway.
+      resolveDependencies: (file, needed, { hostType }) => (hostType === 'html' ? needed : needed.filter((one) => one !== file && !/(?:page|rolldown-runtime)-[^/]*$/.test(one))),
+    },
     manifest: true,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
