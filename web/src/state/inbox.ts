@@ -61,6 +61,7 @@ function put(map: Map<string, Request>, request: Request, selected: string | nul
 let waiting: Request[] = []
 let arrivals: string[] = []
 let frame = 0
+let slow_frame = 0
 
 /** What stands once everything that came in is taken. */
 function flushed(): Pick<Inbox, 'requests' | 'marked' | 'arrived'> {
@@ -79,7 +80,8 @@ function flushed(): Pick<Inbox, 'requests' | 'marked' | 'arrived'> {
 }
 
 function flush(): void {
-  frame = 0
+  clearTimeout(slow_frame)
+  frame = slow_frame = 0
   // A long list is drawn in slices, between which the page answers.
   if (waiting.length) startTransition(() => set(flushed()))
 }
@@ -101,7 +103,8 @@ export function accept(...requests: Request[]): void {
   waiting.push(...requests)
   if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
   // A hidden tab gets no frames.
-  frame ||= is_reading ? window.setTimeout(flush, reading_ms) : document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
+  if (is_reading) slow_frame ||= window.setTimeout(flush, reading_ms)
+  else frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }
 
 // What the stream told of each request, counted: the answer to a call that was under way meanwhile is older than that.
