@@ -127,6 +127,8 @@ export default function InboxScreen({ id }: { id: string | null }) {
   useEffect(() => {
     if (isPhone()) return
     const timer = setTimeout(() => {
+      // The cursor may have gone on and not be drawn yet.
+      if (useInbox.getState().selected !== selected) return
       const path = selected?.startsWith('req_') ? `/r/${selected}` : '/'
       if (location.pathname !== path) navigate(path + location.search, { replace: true })
     }, 150)
