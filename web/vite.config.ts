@@ -5,10 +5,16 @@ import { defineConfig } from 'vite'
 // The page runs under `default-src 'none'`: nothing may be inlined, and every file has a name of its own.
 export default defineConfig({
   plugins: [react(), tailwindcss()],
+  // The router brings a copy of this hook for versions of React that have none.
+  resolve: { alias: { 'use-sync-external-store/shim/index.js': 'react' } },
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // A link for each file costs as much time as the import itself: only for what is not fetched by then anyway.
+      resolveDependencies: (file, needed, { hostType }) => (hostType === 'html' ? needed : needed.filter((one) => one !== file && !/(?:page|rolldown-runtime)-[^/]*$/.test(one))),
+    },
     manifest: true,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
@@ -17,7 +23,7 @@ export default defineConfig({
         // What several screens share lies in few files: each costs a way to the server and a place in the queue.
         codeSplitting: {
           groups: [
-            { name: 'page', test: /node_modules\/(?:react|react-dom|scheduler|zustand|wouter|regexparam|mitt|use-sync-external-store)\/|src\/state\/|src\/ui\/(?!json_view|menu)|src\/request\/changed|src\/model\/(?!answer|backtest|bulk|candidate|conversation|grant|likeness|policy)/ },
+            { name: 'page', test: /node_modules\/(?:react|react-dom|scheduler|zustand|wouter|regexparam|mitt)\/|src\/state\/|src\/ui\/(?!json_view|menu)|src\/request\/changed|src\/model\/(?!answer|backtest|bulk|candidate|conversation|grant|likeness|policy)/ },
             { name: 'request', test: /src\/request\/(?!grant_panel|why|earlier|request_pane|text_diff|change_editor|arguments_editor|plan_editor)|src\/model\/(?:answer|likeness)/ },
           ],
         },

@@ -150,6 +150,7 @@ test('H6 hostile names of people, agents and groups', async () => {
     if (path !== 'people') continue
     for (const button of ['Groups', 'Sessions', 'Disable', 'Revoke']) {
       for (const at of [20, 110, 200]) {
+        await admin.waitForFunction(({ button, at }) => [...document.querySelectorAll('main button')].filter((one) => one.textContent === button).length > at, { button, at })
         // Clicked inside the page: there are a thousand buttons.
         await admin.evaluate(({ button, at }) => [...document.querySelectorAll('main button')].filter((one) => one.textContent === button)[at].click(), { button, at })
         await admin.locator('dialog[open]').waitFor()

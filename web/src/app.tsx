@@ -3,7 +3,7 @@ import { Suspense, useDeferredValue, useEffect, useState, type ComponentType } f
 import { Link, useLocation, useRoute } from 'wouter'
 import { fetchTheRest, InboxScreen, screens } from './screens'
 import { SignInScreen } from './sign_in/sign_in_screen'
-import { followInbox, useInbox } from './state/inbox'
+import { countWaiting, followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
@@ -63,13 +63,15 @@ function Connection() {
   )
 }
 
-type LinkProps = { place: Place; is_here: boolean; waiting: number }
+type LinkProps = { place: Place; is_here: boolean }
 
-function Badge({ waiting, className = '' }: { waiting: number; className?: string }) {
+/** How many wait. It counts by itself: a request more or less is no reason to make the page around it anew. */
+function Badge({ className = '' }: { className?: string }) {
+  const waiting = useInbox((inbox) => countWaiting(inbox.requests))
   return waiting > 0 ? <span className={`tabular rounded-full bg-ink px-1.5 text-[0.6875rem] font-semibold leading-[1.125rem] text-sheet ${className}`}>{waiting > 999 ? '999+' : waiting}</span> : null
 }
 
-function HeadLink({ place, is_here, waiting }: LinkProps) {
+function HeadLink({ place, is_here }: LinkProps) {
   return (
     <Link
       href={place.path}
@@ -77,20 +79,20 @@ function HeadLink({ place, is_here, waiting }: LinkProps) {
       className={`relative flex h-full items-center gap-2 px-2.5 text-[0.9375rem] lg:px-3 ${is_here ? 'font-semibold text-ink after:absolute after:inset-x-3 after:bottom-0 after:h-[3px] after:rounded-t after:bg-accent' : 'text-soft hover:text-ink'}`}
     >
       {place.name}
-      {place.path === '/' && <Badge waiting={waiting} />}
+      {place.path === '/' && <Badge />}
     </Link>
   )
 }
 
 const tab = (is_here: boolean) => `relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 text-[0.6875rem] ${is_here ? 'font-semibold text-ink' : 'text-faint'}`
 
-function TabLink({ place, is_here, waiting }: LinkProps) {
+function TabLink({ place, is_here }: LinkProps) {
   const Icon = place.icon
   return (
     <Link href={place.path} aria-current={is_here ? 'page' : undefined} className={tab(is_here)}>
       <Icon />
       {place.name}
-      {place.path === '/' && <Badge waiting={waiting} className="absolute left-1/2 top-1 ml-2" />}
+      {place.path === '/' && <Badge className="absolute left-1/2 top-1 ml-2" />}
     </Link>
   )
 }
@@ -121,17 +123,12 @@ function Shell() {
   const [, request] = useRoute('/r/:id')
   const [shows_keys, showKeys] = useState(false)
   const [shows_more, showMore] = useState(false)
-  const waiting = useInbox((inbox) => {
-    let count = 0
-    for (const one of inbox.requests.values()) if (one.state === 'pending') ++count
-    return count
-  })
   useEffect(followInbox, [me.id])
-  useEffect(fetchTheRest, [])
   useKeys({ '?': () => showKeys(true) })
   const mine = places.filter((place) => !place.is_for_admins || me.role === 'admin')
   const here = mine.find((place) => place.path !== '/' && (path === place.path || path.startsWith(`${place.path}/`))) ?? mine[0]!
   const Screen = here.screen
+  useEffect(() => fetchTheRest(Screen === null), [Screen === null])
   const tabs = mine.slice(0, tabs_max)
   return (
     <div className="flex h-full flex-col">
@@ -145,7 +142,7 @@ function Shell() {
         </Link>
         <nav aria-label="Screens" className="hidden h-full min-w-0 overflow-x-auto md:flex">
           {mine.map((place) => (
-            <HeadLink key={place.path} place={place} is_here={place === here} waiting={waiting} />
+            <HeadLink key={place.path} place={place} is_here={place === here} />
           ))}
         </nav>
         <div className="ml-auto flex shrink-0 items-center gap-4">
@@ -164,7 +161,7 @@ function Shell() {
       </Suspense>
       <nav aria-label="Screens" className={`${request ? 'hidden' : 'flex'} shrink-0 border-t border-line bg-sheet pb-[env(safe-area-inset-bottom)] md:hidden`}>
         {tabs.map((place) => (
-          <TabLink key={place.path} place={place} is_here={place === here} waiting={waiting} />
+          <TabLink key={place.path} place={place} is_here={place === here} />
         ))}
         <button type="button" className={tab(!tabs.includes(here))} aria-haspopup="dialog" onClick={() => showMore(true)}>
           <MoreIcon />

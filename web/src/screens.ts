@@ -1,5 +1,6 @@
 // Every screen is a file of its own. The one in the address is fetched while the server is still asked who this is; what deciding
 // needs comes when nothing else is going on, so that it is there at once.
+import { isPhone } from './state/phone'
 import { RequestPane, BulkPane, ChangeEditor, GrantPanel } from './ui/deciding'
 import { later } from './ui/later'
 
@@ -21,7 +22,7 @@ export function fetchScreen(path: string): void {
   const name = path.split('/')[1] ?? ''
   if (Object.hasOwn(screens, name)) return void screens[name as keyof typeof screens].fetch()
   void InboxScreen.fetch()
-  if (name === 'r' || !matchMedia('(max-width: 767px)').matches) void RequestPane.fetch()
+  if (name === 'r' || !isPhone()) void RequestPane.fetch()
 }
 
 const whenIdle = (then: () => void): void => {
@@ -33,8 +34,8 @@ const whenIdle = (then: () => void): void => {
 const rest_after_ms = 1500
 
 /** Fetches what deciding needs, one file after the other. The service worker keeps the other screens. */
-export function fetchTheRest(): () => void {
-  const parts = [InboxScreen, RequestPane, ChangeEditor, BulkPane, GrantPanel]
+export function fetchTheRest(is_inbox: boolean): () => void {
+  const parts: { fetch: () => Promise<void> }[] = is_inbox ? [RequestPane, ChangeEditor, BulkPane, GrantPanel] : [InboxScreen, RequestPane]
   let is_over = false
   const next = () => {
     const part = parts.shift()

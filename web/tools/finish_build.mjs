@@ -27,7 +27,7 @@ const filesIn = (folder) =>
 function gatherLicences() {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   let out = 'The Holdpoint inbox contains these works, each under its own licence.\n'
-  for (const name of [...Object.keys(dependencies), 'tailwindcss', 'scheduler', 'regexparam', 'mitt', 'use-sync-external-store']) {
+  for (const name of [...Object.keys(dependencies), 'tailwindcss', 'scheduler', 'regexparam', 'mitt']) {
     const folder = join(root, 'node_modules', name)
     if (!existsSync(folder)) continue
     const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))

@@ -1,11 +1,12 @@
 // Everything that happened to requests, newest first, as the server recorded it; to look through and to take away.
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { client, type ListQuery } from '../client'
 import { visibleText } from '../model/marked_text'
 import { formatMoment } from '../model/time'
 import { didTo, eventWord, grouped, outcomes, outcomeWord, plural, risks } from '../model/words'
 import { Labelled, PickFilter, useFilters } from '../ui/filters'
+import { useGradually } from '../ui/gradually'
 import { RiskBars } from '../ui/icons'
 import { OutcomeTag, Page, PageHead, Problem, riskColor, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
@@ -90,7 +91,7 @@ function download(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-function Row({ event }: { event: Event }) {
+const Row = memo(function Row({ event }: { event: Event }) {
   const { request } = event
   return (
     <li className="border-b border-line">
@@ -114,7 +115,7 @@ function Row({ event }: { event: Event }) {
       </Link>
     </li>
   )
-}
+})
 
 const rows_step = 200
 
@@ -130,6 +131,7 @@ export default function AuditScreen() {
   const { events, from, is_busy, error, is_full, readOlder, renew } = useEvents(query)
   const shown = useMemo(() => events.filter((event) => !type || event.type === type).toReversed(), [events, type])
   const [rows, setRows] = useState(rows_step)
+  const drawn = useGradually(Math.min(rows, shown.length))
   const [shows_filters, showFilters] = useState(search !== '')
   const write = (name: string, label: string) => (
     <Labelled name={name} label={label}>
@@ -191,7 +193,7 @@ export default function AuditScreen() {
       <Problem error={error} />
       {!is_busy && shown.length === 0 && error === undefined && <p className="py-10 text-center text-soft">Nothing that happened fits{from > 0 ? ' so far; older events may' : ''}.</p>}
       <ul className="m-0 list-none border-t border-line p-0">
-        {shown.slice(0, rows).map((event) => (
+        {shown.slice(0, Math.min(rows, drawn)).map((event) => (
           <Row key={event.seq} event={event} />
         ))}
       </ul>

@@ -24,9 +24,9 @@ const stateWord: Record<Grant['state'], string> = { active: 'active', expired: '
 const coveredWords = (grant: Grant): string => grant.covers.replace(/(?:, -?[\d.]+ more times)?(?:, -?[\d.e+]+ in total)?,? until [\dTZ:.-]+$/, '').replace(/^`[^`]*` by agent `[^`]*`(?:, )?/, '').replaceAll('`', '')
 
 function Left({ grant }: { grant: Grant }) {
-  const now = useNow()
+  const left = useNow((now) => formatLeft(Date.parse(grant.expires_at) - now))
   if (grant.state !== 'active') return <span className="text-faint">{visibleText(grant.ended_by ?? stateWord[grant.state])}</span>
-  const parts = [`${formatLeft(Date.parse(grant.expires_at) - now)} left`]
+  const parts = [`${left} left`]
   if (grant.uses_left !== null) parts.push(plural(grant.uses_left, 'use') + ' left')
   if (grant.sum_left !== null) parts.push(`${Number(grant.sum_left.toFixed(2))} left in total`)
   return <span className="tabular text-soft">{parts.join(' · ')}</span>

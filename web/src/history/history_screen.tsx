@@ -1,5 +1,5 @@
 // Everything that was ever asked, newest first, with filters in the address.
-import { useState } from 'react'
+import { memo, useState } from 'react'
 import { Link } from 'wouter'
 import { client, type ListQuery } from '../client'
 import { sentence } from '../errors'
@@ -7,9 +7,11 @@ import { visibleText } from '../model/marked_text'
 import { formatMoment, formatSpan } from '../model/time'
 import { kinds, kindWord, outcomes, outcomeWord, risks } from '../model/words'
 import { Labelled, PickFilter, useFilters } from '../ui/filters'
+import { useGradually } from '../ui/gradually'
 import { RiskBars } from '../ui/icons'
 import { useLoad } from '../state/load'
 import { tell } from '../state/notices'
+import { useIsPhone } from '../state/phone'
 import { OutcomeTag, PageHead, riskColor, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { Request, RequestList } from '../wire'
@@ -30,7 +32,7 @@ function readQuery(search: string): ListQuery {
   return query
 }
 
-function Row({ request }: { request: Request }) {
+const Row = memo(function Row({ request }: { request: Request }) {
   const span = request.settled_at ? formatSpan(Date.parse(request.settled_at) - Date.parse(request.created_at)) : ''
   return (
     <li className="border-b border-line">
@@ -52,12 +54,13 @@ function Row({ request }: { request: Request }) {
       </Link>
     </li>
   )
-}
+})
 
 export default function HistoryScreen() {
   const filters = useFilters('/history')
   const { search, given, put } = filters
   const query = readQuery(search)
+  const is_phone = useIsPhone()
   const [shows_filters, showFilters] = useState(search !== '')
   const { data: newest, error, is_loading } = useLoad(`history ${search}`, () => client.list({ ...query, limit: '50' }))
   // Older pages belong to the newest one they were read after; with another filter they are none of it.
@@ -78,6 +81,7 @@ export default function HistoryScreen() {
     }
   }
   const requests = [...(newest?.requests ?? []), ...(rest?.requests ?? [])]
+  const shown = useGradually(requests.length)
   const type = (name: string, label: string, kind: 'text' | 'date' = 'text') => (
     <Labelled name={name} label={label}>
       <input id={`by-${name}`} type={kind} className="field" value={given.get(name) ?? ''} onChange={(event) => put(name, event.target.value)} />
@@ -90,26 +94,28 @@ export default function HistoryScreen() {
         <button type="button" className="btn mb-4 md:hidden" aria-expanded={shows_filters} onClick={() => showFilters(!shows_filters)}>
           Filters
         </button>
-        <div role="search" className={`mb-5 grid-cols-2 gap-3 sm:grid-cols-3 md:grid lg:grid-cols-[repeat(7,1fr)_9.5rem_9.5rem] ${shows_filters ? 'grid' : 'hidden'}`}>
-          <PickFilter filters={filters} name="outcome" label="Outcome" options={outcomes.map((outcome) => [outcome, outcomeWord[outcome]])} />
-          <PickFilter filters={filters} name="risk" label="Risk" options={risks.map((risk) => [risk, risk])} />
-          <PickFilter filters={filters} name="kind" label="Kind" options={kinds.map((kind) => [kind, kindWord[kind]])} />
-          {type('agent', 'Agent')}
-          {type('tool', 'Tool')}
-          {type('user', 'User')}
-          {type('session', 'Session')}
-          {type('since', 'From', 'date')}
-          {type('until', 'To', 'date')}
-        </div>
+        {(shows_filters || !is_phone) && (
+          <div role="search" className="mb-5 grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-[repeat(7,1fr)_9.5rem_9.5rem]">
+            <PickFilter filters={filters} name="outcome" label="Outcome" options={outcomes.map((outcome) => [outcome, outcomeWord[outcome]])} />
+            <PickFilter filters={filters} name="risk" label="Risk" options={risks.map((risk) => [risk, risk])} />
+            <PickFilter filters={filters} name="kind" label="Kind" options={kinds.map((kind) => [kind, kindWord[kind]])} />
+            {type('agent', 'Agent')}
+            {type('tool', 'Tool')}
+            {type('user', 'User')}
+            {type('session', 'Session')}
+            {type('since', 'From', 'date')}
+            {type('until', 'To', 'date')}
+          </div>
+        )}
         {error !== undefined && <p role="alert" className="text-no">{sentence(error)}</p>}
         {is_loading && <Spinner />}
         {newest && requests.length === 0 && <p className="py-10 text-center text-soft">Nothing was asked that fits.</p>}
         <ul className="m-0 list-none border-t border-line p-0">
-          {requests.map((request) => (
+          {requests.slice(0, shown).map((request) => (
             <Row key={request.id} request={request} />
           ))}
         </ul>
-        {next_cursor && (
+        {next_cursor && shown >= requests.length && (
           <div className="mt-5 text-center">
             <button type="button" className="btn" disabled={is_reading} onClick={() => void readOlder()}>
               {is_reading ? <Spinner /> : 'Older'}

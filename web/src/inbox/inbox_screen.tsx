@@ -15,9 +15,10 @@ import { grouped, plural } from '../model/words'
 import { useChanged } from '../request/changed'
 import { useAddressQuery } from '../state/address'
 import { decide, type Call } from '../state/decide'
-import { clearMarks, select, toggleMark, unmark, useInbox } from '../state/inbox'
+import { clearMarks, countWaiting, select, toggleMark, unmark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
+import { isPhone, useIsPhone } from '../state/phone'
 import { useMe } from '../state/session'
 import { setBadge } from '../state/service_worker'
 import { useSettings } from '../state/settings'
@@ -30,8 +31,6 @@ import type { Request } from '../wire'
 import { EmptyState } from './empty_state'
 import { FilterBar } from './filter_bar'
 import { RequestList } from './request_list'
-
-const isPhone = () => matchMedia('(max-width: 767px)').matches
 
 /** Renewed when a request becomes urgent, so that the order follows the clock without being sorted every second. */
 function useOrderTick(requests: Map<string, Request>): number {
@@ -128,6 +127,8 @@ export default function InboxScreen({ id }: { id: string | null }) {
   useEffect(() => {
     if (isPhone()) return
     const timer = setTimeout(() => {
+      // The cursor may have gone on and not be drawn yet.
+      if (useInbox.getState().selected !== selected) return
       const path = selected?.startsWith('req_') ? `/r/${selected}` : '/'
       if (location.pathname !== path) navigate(path + location.search, { replace: true })
     }, 150)
@@ -221,7 +222,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const elsewhere = useElsewhere(selected, known !== undefined)
   const shown = known ?? (selected?.startsWith('req_') ? elsewhere.request : null)
   const is_changed = useChanged(shown, guard.current)
-  const waiting = useMemo(() => [...requests.values()].filter((request) => request.state === 'pending').length, [requests])
+  const waiting = countWaiting(requests)
   // `rows` changes when one comes back by itself.
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
 
@@ -239,46 +240,52 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const marked_requests = [...marked].flatMap((one) => requests.get(one) ?? [])
   // On a phone the address says whether the list or a request is open; groups have no address of their own.
   const is_open = id !== null || is_bulk || (selected?.startsWith('group ') ?? false)
+  // Where a request was opened by its address, the list behind it is made when somebody goes back to it, and stays from then on.
+  const shows_list = !useIsPhone() || !is_open
+  const [had_list, setHadList] = useState(shows_list)
+  if (shows_list && !had_list) setHadList(true)
 
   if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
   return (
     <main id="main" tabIndex={-1} className="flex min-h-0 flex-1">
-      <section aria-label="What waits" className={`${is_open ? 'hidden md:flex' : 'flex'} relative w-full min-w-0 flex-col border-r border-line bg-sheet md:w-[23rem] lg:w-[27rem] md:shrink-0`}>
-        <h1 className="sr-only">Inbox</h1>
-        <FilterBar filter={filter} onChange={setFilter} />
-        <div className="flex min-h-9 items-center gap-1 border-b border-line pl-4 pr-2 text-[0.8125rem] text-faint">
-          <span role="status" className="flex-1">
-            {!has_loaded || !is_complete
-              ? `Reading ${grouped(waiting)}${expected ? ` of ${grouped(expected)}` : ''}…`
-              : isFiltering(filter)
-                ? `${plural(rows.reduce((sum, one) => sum + (one.type === 'group' ? one.requests.length : 1), 0), 'match', 'matches')} of ${grouped(waiting)}`
-                : `${grouped(waiting - snoozed)} waiting`}
-          </span>
-          {snoozed > 0 && (
-            <Toggle label={`${snoozed} later`} is_on={filter.snoozed} onToggle={() => setFilter({ ...filter, snoozed: !filter.snoozed })} />
-          )}
-          {marked.size > 0 && (
-            <button type="button" className="btn-link px-1.5 text-[0.8125rem] font-medium" onClick={() => setBulk(true)}>
-              Decide {marked.size} selected
-            </button>
-          )}
-          <Toggle label="Select" is_on={is_marking} onToggle={() => (is_marking ? (setMarking(false), clearMarks()) : setMarking(true))} />
-          <Toggle label="Group" is_on={grouping} onToggle={() => useSettings.getState().change({ grouping: !grouping })} />
-        </div>
-        {rows.length === 0 && has_loaded ? (
-          <div className="m-auto px-6 text-center text-soft">
-            <p className="m-0 mb-2">{isFiltering(filter) ? 'Nothing matches.' : 'Nothing waits.'}</p>
-            {isFiltering(filter) && (
-              <button type="button" className="btn-link" onClick={() => setFilter(no_filter)}>
-                Show everything that waits
+      {had_list && (
+        <section aria-label="What waits" className={`${is_open ? 'hidden md:flex' : 'flex'} relative w-full min-w-0 flex-col border-r border-line bg-sheet md:w-[23rem] lg:w-[27rem] md:shrink-0`}>
+          <h1 className="sr-only">Inbox</h1>
+          <FilterBar filter={filter} onChange={setFilter} />
+          <div className="flex min-h-9 items-center gap-1 border-b border-line pl-4 pr-2 text-[0.8125rem] text-faint">
+            <span role="status" className="flex-1">
+              {!has_loaded || !is_complete
+                ? `Reading ${grouped(waiting)}${expected ? ` of ${grouped(expected)}` : ''}…`
+                : isFiltering(filter)
+                  ? `${plural(rows.reduce((sum, one) => sum + (one.type === 'group' ? one.requests.length : 1), 0), 'match', 'matches')} of ${grouped(waiting)}`
+                  : `${grouped(waiting - snoozed)} waiting`}
+            </span>
+            {snoozed > 0 && (
+              <Toggle label={`${snoozed} later`} is_on={filter.snoozed} onToggle={() => setFilter({ ...filter, snoozed: !filter.snoozed })} />
+            )}
+            {marked.size > 0 && (
+              <button type="button" className="btn-link px-1.5 text-[0.8125rem] font-medium" onClick={() => setBulk(true)}>
+                Decide {marked.size} selected
               </button>
             )}
+            <Toggle label="Select" is_on={is_marking} onToggle={() => (is_marking ? (setMarking(false), clearMarks()) : setMarking(true))} />
+            <Toggle label="Group" is_on={grouping} onToggle={() => useSettings.getState().change({ grouping: !grouping })} />
           </div>
-        ) : (
-          <RequestList rows={rows} ids={ids} selected={selected} is_marking={is_marking} onPick={pick} onKeyDown={onListKey} />
-        )}
-        <ActiveGrants />
-      </section>
+          {rows.length === 0 && has_loaded ? (
+            <div className="m-auto px-6 text-center text-soft">
+              <p className="m-0 mb-2">{isFiltering(filter) ? 'Nothing matches.' : 'Nothing waits.'}</p>
+              {isFiltering(filter) && (
+                <button type="button" className="btn-link" onClick={() => setFilter(no_filter)}>
+                  Show everything that waits
+                </button>
+              )}
+            </div>
+          ) : (
+            <RequestList rows={rows} ids={ids} selected={selected} is_marking={is_marking} onPick={pick} onKeyDown={onListKey} />
+          )}
+          <ActiveGrants />
+        </section>
+      )}
       <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>
         <Suspense fallback={<div className="m-auto"><Spinner /></div>}>
           {is_bulk && marked_requests.length > 0 ? (

@@ -2,7 +2,7 @@
 // and nothing beside it.
 import { useCallback, useEffect, useMemo, useState, type KeyboardEvent } from 'react'
 import type { Row } from '../model/group'
-import { forgetArrivals, noteSeen, useInbox } from '../state/inbox'
+import { forgetArrivals, noteSeen, useInbox, wantInbox } from '../state/inbox'
 import { useMe } from '../state/session'
 import { useSettings } from '../state/settings'
 import { UpIcon } from '../ui/icons'
@@ -19,6 +19,7 @@ export function RequestList({ rows, ids, selected, is_marking, onPick, onKeyDown
   const [view, setView] = useState({ first: 0, last: 0 })
   const onView = useCallback((first: number, last: number) => setView((old) => (old.first === first && old.last === last ? old : { first, last })), [])
   const new_above = useMemo(() => (arrived.size === 0 ? 0 : rows.slice(0, view.first).filter((one) => one.type === 'one' && arrived.has(one.id)).length), [rows, view.first, arrived])
+  useEffect(wantInbox, [])
   useEffect(() => {
     if (arrived.size > 0) noteSeen(ids.slice(view.first, view.last + 1))
   }, [view, ids, arrived])

@@ -12,18 +12,19 @@ type Props = {
   onView: (first: number, last: number) => void
 }
 
+/** So many rows beyond the edges are there before they are scrolled to; not yet in the first picture. */
 const margin = 4
 
 export function VirtualList({ ids, selected, row_height, label, render, onKeyDown, onView }: Props) {
   const box = useRef<HTMLDivElement>(null)
   // Until the browser has told: asking it right after a change would make it lay the page out twice.
-  const [view, setView] = useState({ top: 0, height: 640 })
-  const latest = useRef({ ...view, is_measured: false })
+  const [view, setView] = useState({ top: 0, height: 640, margin: 0 })
+  const latest = useRef({ top: 0, height: 640, is_measured: false })
   const anchor = useRef<{ id: string; offset: number } | null>(null)
 
   const note = useCallback((top: number, height: number) => {
     latest.current = { top, height, is_measured: true }
-    setView((old) => (old.top === top && old.height === height ? old : { top, height }))
+    setView((old) => (old.top === top && old.height === height && old.margin === margin ? old : { top, height, margin }))
   }, [])
   const measure = useCallback(() => {
     if (box.current) note(box.current.scrollTop, box.current.clientHeight)
@@ -75,7 +76,7 @@ export function VirtualList({ ids, selected, row_height, label, render, onKeyDow
   }, [selected])
 
   const shown: number[] = []
-  for (let i = Math.max(0, first - margin); i <= Math.min(ids.length - 1, last + margin); ++i) shown.push(i)
+  for (let i = Math.max(0, first - view.margin); i <= Math.min(ids.length - 1, last + view.margin); ++i) shown.push(i)
   // The active row exists even when it is scrolled away: assistive technology asks for it by its id.
   if (index >= 0 && !shown.includes(index)) shown.push(index)
 

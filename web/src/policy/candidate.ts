@@ -1,9 +1,9 @@
 // The policy somebody is trying out. It lives as long as the page, so that looking elsewhere does not lose it.
-import { create } from 'zustand'
+import { create } from '../state/store'
 
 type Candidate = { text: string | null; since_s: number | null; put: (part: { text?: string | null; since_s?: number | null }) => void }
 
-export const useCandidate = create<Candidate>()((set) => ({ text: null, since_s: null, put: (part) => set(part) }))
+export const useCandidate = create<Candidate>((set) => ({ text: null, since_s: null, put: (part) => set(part) }))
 
 const indentOf = (line: string): number => line.length - line.trimStart().length
 

@@ -6,10 +6,12 @@ import type { Request } from '../wire'
 /** Arms `guard` anew whenever other content comes under a person's eyes. True when it came while they looked at this request. */
 export function useChanged(request: Request | null | undefined, guard: Guard): boolean {
   const seen = useRef<{ id: string; digest: string } | null>(null)
-  if (request && seen.current?.id !== request.id) seen.current = { id: request.id, digest: request.digest }
   // Before the browser paints, so before any press can mean what is painted.
-  useLayoutEffect(() => guard.moved(performance.now()), [request?.id, request?.digest])
-  return !!request && request.state === 'pending' && seen.current?.digest !== request.digest
+  useLayoutEffect(() => {
+    if (request && seen.current?.id !== request.id) seen.current = { id: request.id, digest: request.digest }
+    guard.moved(performance.now())
+  }, [request?.id, request?.digest])
+  return !!request && request.state === 'pending' && seen.current?.id === request.id && seen.current.digest !== request.digest
 }
 
 /** True in the moment after something came up: the second half of a double click is not meant for what it finds there. */

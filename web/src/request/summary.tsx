@@ -72,8 +72,8 @@ const secondsLeft = (until: string, now: number): number => Math.max(0, Math.cei
 /** Decisions of others that are not yet in effect; until then one's own still counts. */
 export function HeldByOthers({ request }: { request: Request }) {
   const me = useMe()
-  const now = useNow()
   const others = request.held?.filter((held) => held.by !== me.name) ?? []
+  const now = useNow((now) => (others.length ? now : 0))
   return others.map((held) => (
     <p key={held.by} className="foreign m-0 mt-2 text-[0.875rem] font-medium text-medium">
       <span role="status">
@@ -86,7 +86,7 @@ export function HeldByOthers({ request }: { request: Request }) {
 
 /** A decision of one's own that is not yet in effect. */
 export function HeldLine({ held, onUndo, label = <>Undo <Key name="z" /></> }: { held: NonNullable<Request['held']>[number]; onUndo: () => void; label?: ReactNode }) {
-  const left_s = secondsLeft(held.until, useNow())
+  const left_s = useNow((now) => secondsLeft(held.until, now))
   return (
     <p className="m-0 flex min-h-11 items-center gap-4">
       <span className="text-soft">
@@ -101,8 +101,8 @@ export function HeldLine({ held, onUndo, label = <>Undo <Key name="z" /></> }: {
 
 /** Tells screen readers twice that time runs out, and not every second. */
 export function TimeWarning({ request }: { request: Request }) {
-  const left = Date.parse(request.expires_at) - useNow()
-  const word = left <= 0 || left > 60_000 ? '' : left > 20_000 ? 'Less than a minute left.' : 'Less than 20 seconds left. Press plus for five more minutes.'
+  const ends = Date.parse(request.expires_at)
+  const word = useNow((now) => (now >= ends || ends - now > 60_000 ? '' : ends - now > 20_000 ? 'Less than a minute left.' : 'Less than 20 seconds left. Press plus for five more minutes.'))
   return (
     <span role="status" className="sr-only">
       {word}

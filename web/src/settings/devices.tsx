@@ -116,7 +116,8 @@ export function PushSettings() {
   const { data, error, is_loading, renew } = useLoad('push', client.pushSubscriptions)
   const key = useLoad('push key', client.pushKey, { fresh_ms: 60_000 })
   const { is_busy, attempt } = useAttempt()
-  const is_denied = 'Notification' in window && Notification.permission === 'denied'
+  // Asking the browser takes its time, and is of no use where the server sends nothing.
+  const is_denied = !!key.data && 'Notification' in window && Notification.permission === 'denied'
   return (
     <>
       <p className="m-0 mb-3 text-soft">A message when something waits for you, also while this page is closed. Low and medium risk can be decided in the message; the rest opens the request.</p>

@@ -1,6 +1,6 @@
 // One clock for every countdown on the page.
-import { useSyncExternalStore } from 'react'
 import { serverNow } from '../model/time'
+import { useOutside } from './store'
 
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
@@ -21,5 +21,5 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The server's time, renewed every second. */
-export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
+/** What `choose` makes of the server's time. It is asked every second, and only what has changed is drawn anew. */
+export const useNow = <T>(choose: (now: number) => T): T => useOutside(subscribe, () => choose(listeners.size ? now : serverNow()))

@@ -1,10 +1,12 @@
 // What waits, as the server last said, and what this page is doing about it.
-import { create } from 'zustand'
+import { startTransition } from 'react'
 import { client } from '../client'
 import { risks } from '../model/words'
 import type { DecisionKind, Event, Request, RiskLevel } from '../wire'
+import { isPhone } from './phone'
 import { notePresence } from './presence'
 import { Stream, type StreamState } from './stream'
+import { create } from './store'
 
 export type Inbox = {
   /** Pending requests, and those that were settled while somebody looked at them. */
@@ -27,10 +29,23 @@ const fresh: Inbox = {
   selected: null, marked: new Set(), arrived: new Set(),
 }
 
-export const useInbox = create<Inbox>()(() => fresh)
+export const useInbox = create<Inbox>(() => fresh)
 
 const get = useInbox.getState
 const set = useInbox.setState
+
+const counts = new WeakMap<ReadonlyMap<string, Request>, number>()
+
+/** How many of them wait; counted once for each state of the inbox. */
+export function countWaiting(requests: ReadonlyMap<string, Request>): number {
+  let count = counts.get(requests)
+  if (count === undefined) {
+    count = 0
+    for (const request of requests.values()) if (request.state === 'pending') ++count
+    counts.set(requests, count)
+  }
+  return count
+}
 
 // A page of the list may be older than an event that overtook it: what was settled never waits again.
 const settled = new Set<string>()
@@ -46,6 +61,7 @@ function put(map: Map<string, Request>, request: Request, selected: string | nul
 let waiting: Request[] = []
 let arrivals: string[] = []
 let frame = 0
+let slow_frame = 0
 
 /** What stands once everything that came in is taken. */
 function flushed(): Pick<Inbox, 'requests' | 'marked' | 'arrived'> {
@@ -64,8 +80,10 @@ function flushed(): Pick<Inbox, 'requests' | 'marked' | 'arrived'> {
 }
 
 function flush(): void {
-  frame = 0
-  if (waiting.length) set(flushed())
+  clearTimeout(slow_frame)
+  frame = slow_frame = 0
+  // A long list is drawn in slices, between which the page answers.
+  if (waiting.length) startTransition(() => set(flushed()))
 }
 
 const listeners = new Set<(request: Request) => void>()
@@ -85,7 +103,8 @@ export function accept(...requests: Request[]): void {
   waiting.push(...requests)
   if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
   // A hidden tab gets no frames.
-  frame ||= is_reading ? window.setTimeout(flush, reading_ms) : document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
+  if (is_reading) slow_frame ||= window.setTimeout(flush, reading_ms)
+  else frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
 }
 
 // What the stream told of each request, counted: the answer to a call that was under way meanwhile is older than that.
@@ -125,9 +144,11 @@ async function reload(): Promise<void> {
   const seen = new Set<string>()
   const before = new Set(get().requests.keys())
   try {
-    // Most inboxes fit on one page.
-    if ((await readPage({}, mine.signal, seen)) !== null) {
-      is_reading = true
+    // Most inboxes fit on one page, or two, and are drawn once; of more than that the riskiest are read first.
+    is_reading = true
+    let rest = await readPage({}, mine.signal, seen)
+    if (rest) rest = await readPage({ cursor: rest }, mine.signal, seen)
+    if (rest) {
       const count = client.stats().then((stats) => mine === loading && set({ expected: stats.pending }))
       await Promise.all([count, ...risks.map((risk) => readAll(risk, mine.signal, seen))])
     }
@@ -149,7 +170,7 @@ async function reload(): Promise<void> {
     set({ is_complete: true, has_loaded: true, expected: null })
   } else {
     // All at once: the list is drawn whole, and once.
-    set({ ...next, is_complete: true, has_loaded: true, expected: null })
+    startTransition(() => set({ ...next, is_complete: true, has_loaded: true, expected: null }))
   }
 }
 
@@ -177,16 +198,37 @@ function onState(connection: StreamState): void {
 
 let started: Stream | null = null
 
+/** Where the list is not on the page, what is there has the network and the processor first. */
+const unseen_after_ms = 1500
+let read_at = 0
+let reading_later: ReturnType<typeof setTimeout> | undefined
+
+function readWhenDue(): void {
+  clearTimeout(reading_later)
+  reading_later = undefined
+  const wait = read_at - performance.now()
+  if (wait <= 0) void reload()
+  else reading_later = setTimeout(readWhenDue, wait)
+}
+
+/** The list is on the page: it is read now, if that was left for later. */
+export function wantInbox(): void {
+  read_at = 0
+  if (reading_later !== undefined) readWhenDue()
+}
+
 function startInbox(): () => void {
   // The cursor stays: the address may have set it before anything was read.
   set({ ...fresh, selected: get().selected })
   settled.clear()
   told_of.clear()
-  started = new Stream({ onEvent, onPresence: notePresence, onState, onGap: () => void reload() })
+  started = new Stream({ onEvent, onPresence: notePresence, onState, onGap: readWhenDue })
   // Whoever follows another tab's stream hears of no gap; what waits must be read all the same.
-  const timer = setTimeout(() => !loading && void reload(), 300)
+  const timer = setTimeout(() => !loading && readWhenDue(), 300)
   return () => {
     clearTimeout(timer)
+    clearTimeout(reading_later)
+    reading_later = undefined
     is_reading = false
     loading?.abort()
     loading = null
@@ -202,6 +244,7 @@ let early: (() => void) | null = null
 export function beginInbox(path: string): void {
   const [, place, id] = path.split('/')
   if (place === 'r' && id) select(id)
+  if (place !== '' && (place !== 'r' || isPhone())) read_at = performance.now() + unseen_after_ms
   early = startInbox()
 }
 

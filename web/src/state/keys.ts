@@ -1,6 +1,6 @@
 // Keys of the page. One listener; whoever was mounted last is asked first. Typing in a field and open dialogs own the
 // keyboard (what is bound inside a dialog is heard there), and single letters can be switched off: people who speak to their computer would else decide by talking.
-import { createContext, useContext, useEffect, useRef, type RefObject } from 'react'
+import { createContext, useContext, useEffect, useLayoutEffect, useRef, type RefObject } from 'react'
 import { useSettings } from './settings'
 
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>
@@ -43,7 +43,8 @@ function onKeyDown(event: KeyboardEvent): void {
 /** Binds keys while the component is on the page. */
 export function useKeys(map: KeyMap): void {
   const latest = useRef(map)
-  latest.current = map
+  // With what stands on the page, and not with what is being made for it.
+  useLayoutEffect(() => void (latest.current = map))
   const scope = useContext(KeyScope)
   useEffect(() => {
     if (stack.length === 0) window.addEventListener('keydown', onKeyDown)

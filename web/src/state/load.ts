@@ -1,6 +1,7 @@
 // Reading from the server for a component: shared by key, kept for a while, read again on demand. What the inbox shows
 // does not pass here; it lives on the event stream.
-import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react'
+import { startTransition, useCallback, useEffect, useRef } from 'react'
+import { useOutside } from './store'
 
 type Entry = { data: unknown; error: unknown; at: number; running: boolean; tell: Set<() => void> }
 
@@ -25,7 +26,8 @@ function entryOf(key: string): Entry {
 function put(key: string, part: Partial<Entry>): void {
   const next = { ...entryOf(key), ...part }
   entries.set(key, next)
-  next.tell.forEach((listener) => listener())
+  // What was read is drawn when nothing more pressing is.
+  startTransition(() => next.tell.forEach((listener) => listener()))
 }
 
 async function run(key: string, read: () => Promise<unknown>): Promise<void> {
@@ -37,6 +39,8 @@ async function run(key: string, read: () => Promise<unknown>): Promise<void> {
     put(key, { error, at: Date.now(), running: false })
   }
 }
+
+const saysTheSame = (a: Entry, b: Entry): boolean => a.data === b.data && a.error === b.error
 
 export type Loaded<T> = { data: T | undefined; error: unknown; is_loading: boolean; renew: () => void }
 
@@ -59,7 +63,7 @@ export function useLoad<T>(key: string | null, read: () => Promise<T>, { fresh_m
     },
     [key],
   )
-  const entry = useSyncExternalStore(subscribe, () => (key === null ? nothing : (entries.get(key) ?? nothing)))
+  const entry = useOutside(subscribe, () => (key === null ? nothing : (entries.get(key) ?? nothing)), saysTheSame)
   const renew = useCallback(() => {
     if (key !== null) void run(key, () => latest.current())
   }, [key])

@@ -1,12 +1,12 @@
 // Short messages about what happened. Each is announced to screen readers; those that tell of a failure stay.
-import { create } from 'zustand'
+import { create } from './store'
 
 export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; link?: { href: string; label: string }; action?: { label: string; run: () => void }; for_ms: number; stays: boolean }
 
 type Notices = { notices: Notice[] }
 
 let last = 0
-export const useNotices = create<Notices>()(() => ({ notices: [] }))
+export const useNotices = create<Notices>(() => ({ notices: [] }))
 
 export function dismiss(id: number): void {
   useNotices.setState(({ notices }) => ({ notices: notices.filter((notice) => notice.id !== id) }))

@@ -1,13 +1,13 @@
 // Who else looks at a request. Soft knowledge: it stops nobody from deciding, and is forgotten soon.
 import { useEffect } from 'react'
-import { create } from 'zustand'
 import { client } from '../client'
 import type { Request, Viewers } from '../wire'
 import { useInbox } from './inbox'
 import { useSession } from './session'
+import { create } from './store'
 
 type Presence = { viewers: ReadonlyMap<string, Viewers['viewers']> }
-const usePresence = create<Presence>()(() => ({ viewers: new Map() }))
+const usePresence = create<Presence>(() => ({ viewers: new Map() }))
 
 export function notePresence({ request, viewers }: Viewers): void {
   const next = new Map(usePresence.getState().viewers)

@@ -1,10 +1,10 @@
 // Who is signed in.
-import { create } from 'zustand'
 import { client, whenSignedOut } from '../client'
 import { ServerError } from '../errors'
 import type { Me } from '../wire'
 import { forgetLoaded } from './load'
 import { forgetPush, renewPush } from './push'
+import { create } from './store'
 
 type SessionState =
   | { status: 'asking'; me: null }
@@ -12,7 +12,7 @@ type SessionState =
   | { status: 'signed_out'; me: null; was_ended: boolean }
   | { status: 'signed_in'; me: Me }
 
-export const useSession = create<SessionState>()(() => ({ status: 'asking', me: null }))
+export const useSession = create<SessionState>(() => ({ status: 'asking', me: null }))
 
 function put(state: SessionState): void {
   if (state.status === 'signed_out') forgetLoaded()

@@ -1,5 +1,5 @@
 // What a person prefers, kept in this browser.
-import { create } from 'zustand'
+import { create } from './store'
 
 export type Theme = 'system' | 'light' | 'dark'
 export type Hold = 'off' | 'risky' | 'all'
@@ -23,7 +23,7 @@ function stored(): Settings {
   }
 }
 
-export const useSettings = create<Settings & { change: (part: Partial<Settings>) => void }>()((set, get) => ({
+export const useSettings = create<Settings & { change: (part: Partial<Settings>) => void }>((set, get) => ({
   ...stored(),
   change: (part) => {
     set(part)

@@ -1,11 +1,13 @@
 // How things go: what waits, how it ended, how long it took. Drawn with a few lines of SVG.
+import { useEffect, useMemo, type ReactElement } from 'react'
 import { client } from '../client'
 import { formatSpan } from '../model/time'
 import { grouped, outcomes, outcomeWord, plural, risks } from '../model/words'
 import { useLoad } from '../state/load'
 import { Ago, Figure, Page, PageHead, Problem, Spinner } from '../ui/parts'
-import type { Outcome, Request, RiskLevel } from '../wire'
-import { useInbox } from '../state/inbox'
+import { useGradually } from '../ui/gradually'
+import type { Outcome, Request, RiskLevel, Stats } from '../wire'
+import { useInbox, wantInbox } from '../state/inbox'
 import { byHour, countBy, histogram, medianOf, shares, slowest, sparedOf, type Share, type Spared } from './numbers'
 
 const sample_pages = 5
@@ -154,6 +156,7 @@ function SparedView({ spared }: { spared: Spared }) {
 const riskFill: Record<RiskLevel, string> = { critical: 'fill-critical', high: 'fill-high', medium: 'fill-medium', low: 'fill-low' }
 
 function Waiting() {
+  useEffect(wantInbox, [])
   const requests = useInbox((inbox) => inbox.requests)
   const waiting = [...requests.values()].filter((request) => request.state === 'pending')
   return <Bars label="Waiting now, by risk" rows={risks.map((risk) => ({ name: `${risk} risk`, count: waiting.filter((request) => request.risk.level === risk).length, fill: riskFill[risk] }))} />
@@ -179,21 +182,64 @@ function Slowest({ rows }: { rows: { name: string; median_ms: number; count: num
   )
 }
 
+const nothing: Request[] = []
+const decidedOf = (settled: Request[]) => settled.filter((request) => request.decision)
+const spansOf = (decided: Request[]) => decided.map((request) => Date.parse(request.decision!.at) - Date.parse(request.created_at))
+
+function panelsOf(numbers: Stats, settled: Request[]): ReactElement[] {
+  const decided = decidedOf(settled)
+  const spans = spansOf(decided)
+  const ended = (name: (request: Request) => string | undefined) =>
+    shares(settled.flatMap((request) => (request.outcome && name(request) !== undefined ? [{ name: name(request)!, key: request.outcome }] : [])), 8)
+  return [
+    <Panel key="Questions saved" title="Questions saved">
+      <SparedView spared={sparedOf(settled)} />
+    </Panel>,
+    <Panel key="Waiting now" title="Waiting now">
+      <Waiting />
+    </Panel>,
+    <Panel key="How it ended" title="How it ended">
+      <Bars
+        label="How it ended"
+        rows={outcomes.filter((outcome) => numbers.outcomes[outcome] > 0).map((outcome) => ({ name: outcomeWord[outcome], count: numbers.outcomes[outcome], fill: color[outcome] }))}
+      />
+    </Panel>,
+    <Panel key="Time to decide" title="Time to decide">
+      <Columns label="Time to decide" columns={histogram(spans)} />
+    </Panel>,
+    <Panel key="Settled in the last 24 hours" title="Settled in the last 24 hours">
+      <Columns label="Settled by hour" columns={byHour(settled.flatMap((request) => (request.settled_at ? [Date.parse(request.settled_at)] : [])), Date.now())} />
+    </Panel>,
+    <Panel key="Who decided" title="Who decided">
+      <Bars label="Who decided" rows={countBy(decided.map((request) => request.decision!.by), 8)} />
+    </Panel>,
+    <Panel key="By agent" title="By agent">
+      <Shares label="By agent" rows={ended((request) => request.agent)} />
+    </Panel>,
+    <Panel key="By tool" title="By tool">
+      <Shares label="By tool" rows={ended((request) => request.action?.tool)} />
+    </Panel>,
+    <Panel key="Slowest to be decided" title="Slowest to be decided">
+      <Slowest rows={slowest(decided.flatMap((request) => (request.action ? [{ name: request.action.tool, span_ms: Date.parse(request.decision!.at) - Date.parse(request.created_at) }] : [])), 8)} />
+    </Panel>,
+  ]
+}
+
 export default function StatsScreen() {
   const stats = useLoad('stats', client.stats, { every_ms: 5000 })
   const sample = useLoad('sample', readSample, { every_ms: 30_000 })
-  const settled = sample.data ?? []
-  const decided = settled.filter((request) => request.decision)
-  const spans = decided.map((request) => Date.parse(request.decision!.at) - Date.parse(request.created_at))
-  const median = medianOf(spans)
+  const settled = sample.data ?? nothing
+  const decided = decidedOf(settled)
+  const median = medianOf(spansOf(decided))
   const numbers = stats.data
-  const ended = (name: (request: Request) => string | undefined) =>
-    shares(settled.flatMap((request) => (request.outcome && name(request) !== undefined ? [{ name: name(request)!, key: request.outcome }] : [])), 8)
+  const panels = useMemo(() => (numbers ? panelsOf(numbers, settled) : []), [numbers, settled])
+  // What is below the fold comes when the top of the page stands.
+  const drawn = useGradually(panels.length, 4)
   return (
     <Page>
       <PageHead title="Statistics" />
       <Problem error={stats.error} />
-      {/* All at once: nothing moves when the rest is there. */}
+      {/* Only when all of it was read: nothing moves when the rest is there. */}
       {!numbers || sample.is_loading ? (
         stats.error === undefined && <Spinner />
       ) : (
@@ -205,38 +251,9 @@ export default function StatsScreen() {
             <Figure value={grouped(numbers.decided)} label="decided by people, ever" />
           </div>
           <div className="grid gap-5 lg:grid-cols-2">
-            <Panel title="Questions saved">
-              <SparedView spared={sparedOf(settled)} />
-            </Panel>
-            <Panel title="Waiting now">
-              <Waiting />
-            </Panel>
-            <Panel title="How it ended">
-              <Bars
-                label="How it ended"
-                rows={outcomes.filter((outcome) => numbers.outcomes[outcome] > 0).map((outcome) => ({ name: outcomeWord[outcome], count: numbers.outcomes[outcome], fill: color[outcome] }))}
-              />
-            </Panel>
-            <Panel title="Time to decide">
-              <Columns label="Time to decide" columns={histogram(spans)} />
-            </Panel>
-            <Panel title="Settled in the last 24 hours">
-              <Columns label="Settled by hour" columns={byHour(settled.flatMap((request) => (request.settled_at ? [Date.parse(request.settled_at)] : [])), Date.now())} />
-            </Panel>
-            <Panel title="Who decided">
-              <Bars label="Who decided" rows={countBy(decided.map((request) => request.decision!.by), 8)} />
-            </Panel>
-            <Panel title="By agent">
-              <Shares label="By agent" rows={ended((request) => request.agent)} />
-            </Panel>
-            <Panel title="By tool">
-              <Shares label="By tool" rows={ended((request) => request.action?.tool)} />
-            </Panel>
-            <Panel title="Slowest to be decided">
-              <Slowest rows={slowest(decided.flatMap((request) => (request.action ? [{ name: request.action.tool, span_ms: Date.parse(request.decision!.at) - Date.parse(request.created_at) }] : [])), 8)} />
-            </Panel>
+            {panels.slice(0, drawn)}
           </div>
-          <p className="mt-5 text-[0.875rem] text-faint">
+          <p className={`mt-5 text-[0.875rem] text-faint ${drawn < panels.length ? 'hidden' : ''}`}>
             Waiting and how it ended count everything stored; the rest looks at the last {plural(settled.length, 'settled request')}. Server {numbers.version}, up for {formatSpan(numbers.uptime_s * 1000)}, {plural(numbers.waiters, 'agent')} waiting, {plural(numbers.streams, 'open stream')}.
           </p>
         </>

@@ -38,11 +38,12 @@ export function RiskLine({ request, is_brief = false }: { request: Request; is_b
 
 /** Time left, from the one clock of the page. Colour and weight change when it is short. */
 export function Countdown({ request, className = '' }: { request: Request; className?: string }) {
-  const left = Date.parse(request.expires_at) - useNow()
-  const tone = left < 60_000 ? 'font-semibold text-critical' : left < 300_000 ? 'text-high' : 'text-soft'
+  const ends = Date.parse(request.expires_at)
+  const left = useNow((now) => formatLeft(ends - now))
+  const tone = useNow((now) => (ends - now < 60_000 ? 'font-semibold text-critical' : ends - now < 300_000 ? 'text-high' : 'text-soft'))
   return (
     <time dateTime={request.expires_at} title={formatMoment(request.expires_at)} className={`tabular ${tone} ${className}`}>
-      {formatLeft(left)}
+      {left}
     </time>
   )
 }
@@ -50,7 +51,7 @@ export function Countdown({ request, className = '' }: { request: Request; class
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={formatMoment(at)} className="tabular">
-      {formatAgo(at, useNow())}
+      {useNow((now) => formatAgo(at, now))}
     </time>
   )
 }
