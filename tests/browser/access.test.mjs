@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
-import { check, in_one_theme, phone, unfold, variants, with_more_contrast } from './looks.mjs'
+import { unfold } from './inside.mjs'
+import { check, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {

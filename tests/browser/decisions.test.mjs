@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
-import { check as checkPage } from './looks.mjs'
+import { checkInBothWidths } from './looks.mjs'
 
 let server, agent, ann, page
 before(async () => {
@@ -27,7 +27,7 @@ const proposals = {
   response: (more) => agent.propose({ kind: 'response', response: { text: 'Your order has been refunded.' }, ...more }),
 }
 /** The list beside it is looked at elsewhere. */
-const check = (page, where) => checkPage(page, where, undefined, 'section[aria-label=Decision]')
+const check = (page, where) => checkInBothWidths(page, where, 'section[aria-label=Decision]')
 const settled = (request) => eventually('the request is settled', async () => {
   const now = await agent.read(request)
   return now.state === 'settled' && now
@@ -294,6 +294,21 @@ for (const [name, input, fill, answer] of questions) {
     assert.deepEqual(now.decision.answer, answer)
   })
 }
+
+test('Q3 H6 a file that is too large is not taken, and the page says why', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'A file?', type: 'file' } })
+  await appear(request)
+  const give = (bytes) => page.getByLabel('Your answer').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.alloc(bytes, 'x') })
+  await give(128 * 1024 + 1)
+  await page.getByText('notes.txt has 129 KiB; at most 128 KiB can be sent.').waitFor()
+  await check(page, 'a file that is too large')
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  await page.getByText('An answer is needed.').waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await give(128 * 1024)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  assert.equal((await settled(request)).outcome, 'answered')
+})
 
 test('Q3 wrong answers stay on the page and say why', async () => {
   const request = await agent.propose({ kind: 'input', input: { question: 'How many?', type: 'number', min: 1, max: 10 } })

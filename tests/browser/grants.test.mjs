@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
+import { checkInBothWidths } from './looks.mjs'
 import { fillShop, policyFile } from './shop.mjs'
 
 let server, page, billing, deploy, ann, bob, refund
@@ -63,6 +64,7 @@ test('P7 what the policy does not offer is said, and nothing is sent', async () 
   const critical = await deploy.act('wipe', { database: 'orders' })
   await openPanel(critical)
   await panel().getByText(/Similar ones cannot be let pass: critical risk is asked about each time/).waitFor()
+  await checkInBothWidths(page, 'a grant that is not given', 'article footer')
   await page.getByRole('button', { name: 'Back' }).click()
   assert.equal((await deploy.read(critical)).state, 'pending')
   const two = await billing.act('refund', { order: '1', amount: 5, currency: 'EUR' }, { requirement: { lines: [{ quorum: 2 }] } })
@@ -77,6 +79,7 @@ test('P7 a rule that always asks is named before the grant is given', async () =
   const large = await refund('1304', 600)
   await openPanel(large)
   await panel().getByText(/The policy would ask again all the same \(large\): finance looks at large sums/).waitFor()
+  await checkInBothWidths(page, 'a grant that changes nothing', 'article footer')
 })
 
 test('P7 D9 a grant is given by whoever has read to the end, and at high risk with its warning', async () => {
@@ -102,6 +105,7 @@ test('P7 more than the policy gives cannot be sent', async () => {
   await page.getByLabel('Times, at most 10').fill('10')
   await page.getByLabel('Total, at most 500').fill('501')
   assert.equal(await send.isDisabled(), true)
+  await checkInBothWidths(page, 'a grant that is too large', 'article footer')
   await page.getByLabel('Total, at most 500').fill('50')
   await page.getByLabel('Only in this session').check()
   await send.click()

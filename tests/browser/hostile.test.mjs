@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertClean, Client, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
-import { all, chunks, hidden, line, markup, names, notes, odd, people, prose, texts, turn } from './hostile_strings.mjs'
-import { unfold, wrongsOn } from './looks.mjs'
-import { compareArguments } from './pixels.mjs'
+import { all, chunks, hidden, line, markup, names, notes, odd, people, prose, shorts, texts, turn } from './hostile_strings.mjs'
+import { inside, lookAtEach, unfold, wrongsOn } from './inside.mjs'
+import { compareTexts } from './pixels.mjs'
 
 let server, agent, ann, page
 const foreign = []
@@ -41,30 +41,33 @@ async function visit(request) {
   await page.locator(`[data-request="${request.id}"]`).waitFor()
 }
 
-let looks = 0
-/** What came earlier is a list of the last nine: opened at every fifth request it has shown each of them, most of them twice. */
-const unfoldMost = () => unfold(page, ++looks % 5 ? 'Earlier' : null)
-
-async function look(request, where) {
-  await visit(request)
-  await unfoldMost()
-  await inspect(where)
-  await ann.decide(request, 'reject')
+let bots = 0
+/**
+ * Looks at all of them, each whole. Nine at a time are of an agent of their own: whichever is open, the other eight stand
+ * under what the agent asked before. `settle` ends them before they are looked at, in its own way.
+ */
+async function lookAtAll(where, proposals, settle = null) {
+  for (const [at, part] of chunks(proposals, 9).entries()) {
+    const bot = await server.agent(`bot ${++bots}`)
+    const { requests } = await bot.post('/v1/batches', { requests: part.map((proposal) => ({ timeout_s: 900, ...proposal })) })
+    if (settle) for (const [i, request] of requests.entries()) await settle(request, at * 9 + i, bot)
+    for (const [i, { wrongs, earlier }] of (await lookAtEach(page, requests)).entries()) {
+      assert.deepEqual(wrongs, [], `${where} ${at * 9 + i}`)
+      assert.ok(earlier >= part.length - 1, `${where} ${at * 9 + i}: the others are there too (${earlier})`)
+    }
+    await inspect(where)
+    if (!settle) await ann.post('/v1/decisions', { decisions: requests.map(({ id }) => ({ id, decision: 'reject' })) })
+  }
 }
 
 test(`H6 ${all.length} hostile strings as arguments are inert and visible`, async () => {
   assert.ok(new Set(markup).size >= 200 && new Set(all).size >= 500)
-  for (const [i, part] of chunks(all, 55).entries()) {
-    const request = await agent.act('tool', named(part))
-    await look(request, `arguments ${i}`)
-  }
+  await lookAtAll('arguments', chunks(all, 55).map((part) => ({ action: { tool: 'tool', arguments: named(part) } })))
 })
 
 test('H6 hostile strings as names of arguments, and deep inside', async () => {
-  for (const [i, part] of chunks(all.filter((text) => text.length < 300), 55).entries()) {
-    const value = Object.fromEntries(part.map((text) => [text, { [text]: [text, { deep: text }] }]))
-    await look(await agent.act('tool', value), `names ${i}`)
-  }
+  const nested = (part) => Object.fromEntries(part.map((text) => [text, { [text]: [text, { deep: text }] }]))
+  await lookAtAll('names', chunks(all.filter((text) => text.length < 300), 55).map((part) => ({ action: { tool: 'tool', arguments: nested(part) } })))
 })
 
 /**
@@ -90,12 +93,12 @@ const kinds = {
 }
 for (const [kind, [count, proposalOf]] of Object.entries(kinds)) {
   test(`H6 every hostile string in every other field: ${kind}`, { timeout: 300_000 }, async () => {
-    for (let i = 0; i < count; ++i) await look(await agent.propose({ ...shared(i), ...proposalOf(i) }), `${kind} ${i}`)
+    await lookAtAll(kind, Array.from({ length: count }, (_, i) => ({ ...shared(i), ...proposalOf(i) })))
   })
 }
 
 test('H6 every hostile string as the hint of a field', async () => {
-  for (const [i, text] of texts.entries()) await look(await agent.propose({ kind: 'input', input: { question: 'q', type: i % 2 ? 'text' : 'number', placeholder: text } }), `placeholder ${i}`)
+  await lookAtAll('placeholder', texts.map((text, i) => ({ kind: 'input', input: { question: 'q', type: i % 2 ? 'text' : 'number', placeholder: text } })))
 })
 
 test('H6 what was asked so far is text in the history and in the statistics', async () => {
@@ -114,21 +117,18 @@ test('H6 what was asked so far is text in the history and in the statistics', as
 })
 
 test('H6 hostile words of people, and of the agent afterwards, in the story of a request', async () => {
-  for (const [i, words] of texts.entries()) {
-    const stories = [
-      [await agent.act('tool', { x: 1 }), 'reject', { reason: words }],
-      [await agent.act('tool', { x: 2 }), 'defer', { guidance: words }],
-      [await agent.act('tool', { x: 3 }), 'modify', { arguments: { x: words, [turn(names, i)]: words }, note: words }],
-      [await agent.propose({ kind: 'input', input: { question: 'q', type: 'text' } }), 'answer', { answer: words }],
-    ]
-    for (const [request, decision, more] of stories) {
-      await ann.decide(request, decision, more)
-      if (decision === 'modify') await agent.post(`/v1/requests/${request.id}/report`, { success: false, error: words, result: { [turn(names, i)]: [words] } })
-      await visit(request)
-      await unfoldMost()
-      await inspect(`${decision} ${i}`)
-    }
-  }
+  const act = { action: { tool: 'tool', arguments: { x: 1 } } }
+  const stories = texts.flatMap((words, i) => [
+    [act, 'reject', { reason: words }],
+    [act, 'defer', { guidance: words }],
+    [act, 'modify', { arguments: { x: words, [turn(names, i)]: words }, note: words }, { success: false, error: words, result: { [turn(names, i)]: [words] } }],
+    [{ kind: 'input', input: { question: 'q', type: 'text' } }, 'answer', { answer: words }],
+  ])
+  await lookAtAll('story', stories.map(([proposal]) => proposal), async (request, i, bot) => {
+    const [, decision, more, report] = stories[i]
+    await ann.decide(request, decision, more)
+    if (report) await bot.post(`/v1/requests/${request.id}/report`, report)
+  })
 })
 
 test('H6 hostile names of people, agents and groups', async () => {
@@ -148,24 +148,52 @@ test('H6 hostile names of people, agents and groups', async () => {
     await admin.getByText(text).first().waitFor()
     await inspect(`names on /${path}`, admin)
     if (path !== 'people') continue
-    for (const button of ['Groups', 'Sessions', 'Disable', 'Revoke']) {
-      for (const at of [20, 110, 200]) {
-        await admin.waitForFunction(({ button, at }) => [...document.querySelectorAll('main button')].filter((one) => one.textContent === button).length > at, { button, at })
-        // Clicked inside the page: there are a thousand buttons.
-        await admin.evaluate(({ button, at }) => [...document.querySelectorAll('main button')].filter((one) => one.textContent === button)[at].click(), { button, at })
-        await admin.locator('dialog[open]').waitFor()
-        await inspect(`${button} ${at}`, admin, 'dialog')
-        await admin.locator('dialog').evaluate((dialog) => dialog.close())
-        await admin.locator('dialog').waitFor({ state: 'detached' })
-      }
-    }
+    await admin.getByRole('row', { name: /^ann / }).getByRole('button', { name: 'Groups' }).click()
+    await admin.getByRole('dialog', { name: 'Groups of ann' }).waitFor()
+    await inspect('groups of ann', admin, 'dialog')
   }
   await admin.context().close()
   await page.goto(`${server.page_url}/settings`)
   await page.getByText('Sign out').waitFor()
   await inspect('my own groups')
   await server.admin.post(`/v1/users/ann/groups`, { groups: [] })
-  for (const request of (await ann.get('/v1/requests?state=pending&limit=100')).requests) await ann.decide(request, 'reject')
+  await rejectAll()
+})
+
+test('H6 hostile names of people and agents in every dialog about them', { timeout: 180_000 }, async () => {
+  // The page is drawn anew with each dialog: few people to a page.
+  for (const part of chunks(people, 42)) {
+    const small = await new Server(['--rate-per-key', '0', '--rate-per-address', '0']).start()
+    await Promise.all(part.map((name) => Promise.all([small.admin.post('/v1/users', { name, role: 'approver' }), small.agent(`${name} bot`)])))
+    const admin = await open(small, 'admin')
+    await admin.goto(`${small.page_url}/people`)
+    await admin.getByText('New person').waitFor()
+    for (const button of ['Groups', 'Sessions', 'Disable', 'Revoke']) {
+      const [seen, wrongs] = await inside(admin, async (tools, button) => {
+        const main = await tools.until('the buttons are there', () => tools.find('main:has(td button, li button)'))
+        // What is behind the dialog stays as it is.
+        main.style.contentVisibility = 'hidden'
+        const wrongs = []
+        const seen = new Set([''])
+        for (const one of [...main.querySelectorAll('button')].filter((one) => one.textContent === button)) {
+          // Straight from one to the next.
+          one.click()
+          const title = await tools.until(`the dialog of ${button}`, () => [tools.textOf('dialog[open]:not(:has(.turning)) h2')].find((title) => !seen.has(title)))
+          seen.add(title)
+          wrongs.push(...tools.wrongs('dialog'))
+        }
+        tools.find('dialog').close()
+        await tools.until('it is closed', () => !tools.find('dialog'))
+        main.style.contentVisibility = ''
+        return [seen.size - 1, wrongs]
+      }, button)
+      assert.deepEqual(wrongs, [], button)
+      assert.ok(seen >= part.length, `${seen} times ${button}`)
+    }
+    await inspect('people', admin)
+    await admin.context().close()
+    await small.stop()
+  }
 })
 
 test('H6 hostile words in every panel with which a request is decided', { timeout: 180_000 }, async () => {
@@ -175,8 +203,8 @@ test('H6 hostile words in every panel with which a request is decided', { timeou
   for (const [i, words] of chunks(notes, 4).entries()) {
     const request = await agent.act(turn(names, i), { order: words[0] }, { session: turn(names, i + 7), risk: { level: 'high', factors: words.slice(2), consequences: words.slice(0, 2) } })
     await visit(request)
-    const panels = [['x', 'Abort: the whole run stops'], ...(i ? [] : [['r', 'Reject: it will not run'], ['d', 'Defer: it will not run'], ['e', 'Escalate: somebody else decides'], ['n', 'Not now: put it off']])]
-    for (const [key, title] of panels) {
+    // These have no words of the request.
+    for (const [key, title] of i ? [] : [['r', 'Reject: it will not run'], ['d', 'Defer: it will not run'], ['e', 'Escalate: somebody else decides'], ['n', 'Not now: put it off']]) {
       await page.keyboard.press(key)
       await page.getByText(title).waitFor()
       if (key === 'e') await page.locator('footer option').nth(90).waitFor({ state: 'attached' })
@@ -243,38 +271,62 @@ test('H6 every hostile string in the fields in which it is changed', { timeout: 
   await ann.decide(request, 'reject')
 })
 
-test('H6 hostile words in what the page tells: decided, and somebody else was faster', { timeout: 180_000 }, async () => {
+test('H6 every hostile string in what the page tells: aborting, decided, and somebody else was faster', { timeout: 180_000 }, async () => {
   await rejectAll()
-  const some = people.filter((_, i) => i % 50 === 7)
-  for (const [i, name] of some.entries()) {
-    const rival = await server.person(`${name} rival${i}`)
-    const words = turn(texts, i)
-    const late = await agent.act(line(turn(hidden, i * 11).text + name), { x: words })
-    await visit(late)
-    await page.route('**/decision', async (route) => {
-      await rival.decide(late, 'reject', { reason: words })
-      await route.continue()
-    })
-    const reject = async () => {
-      await page.keyboard.press('r')
-      await page.getByText('Reject: it will not run').waitFor()
-      await page.keyboard.press('Enter')
-    }
-    await reject()
-    await page.getByText(/not your decision/).first().waitFor()
-    await page.unroute('**/decision')
-    await inspect(`too late ${i}`)
-    await page.getByRole('button', { name: 'Dismiss' }).first().click()
-    const mine = await agent.act(line(name + turn(hidden, i * 11 + 5).text), { x: words })
-    await visit(mine)
-    await reject()
-    await page.getByText(/: rejected/).first().waitFor()
-    await inspect(`decided ${i}`)
+  const parties = await Promise.all(people.map(async (name, i) => ({ rival: await server.person(`${name} rival${i}`), bot: await server.agent(`${name} runner${i}`) })))
+  for (const [at, part] of chunks([...shorts.entries()], 40).entries()) {
+    // A sign-in is allowed so many decisions at once: each forty have one of their own.
+    const [name, value] = (await server.signedIn('ann')).proof.Cookie.split(/=(.*)/s)
+    await page.context().addCookies([{ name, value, url: server.page_url }])
+    await page.goto(server.page_url)
+    await page.getByText('Nothing needs you').waitFor()
+    const rounds = await Promise.all(part.map(async ([i, text]) => {
+      const { rival, bot } = turn(parties, i)
+      const { id } = await bot.act(text, { x: 1 }, { session: text })
+      // Once everybody was faster, the rest is mine.
+      return { id, key: i < parties.length ? rival.key : null, reason: turn(texts, i) }
+    }))
+    const wrongs = await inside(page, async (tools, rounds) => {
+      const wrongs = []
+      const before = new Set()
+      /** What the page says now and has not said before. */
+      const told = async (words) => before.add(await tools.until(words, () => [...document.querySelectorAll('[role=status] .foreign')].map((one) => one.textContent).find((text) => text.includes(words) && !before.has(text))))
+      const plain = globalThis.fetch
+      for (const { id, key, reason } of rounds) {
+        document.body.style.contentVisibility = 'hidden'
+        await tools.visit(id)
+        tools.press('x')
+        await tools.until('the panel', () => tools.textOf('[data-panel]').includes('Abort: the whole run stops'))
+        document.body.style.contentVisibility = ''
+        wrongs.push(...tools.wrongs('article'))
+        document.body.style.contentVisibility = 'hidden'
+        await tools.click('[data-panel] button', 'Back')
+        if (key) {
+          // In the moment between the press and its arrival.
+          globalThis.fetch = async (input, init) => {
+            if (!String(input).endsWith('/decision')) return plain(input, init)
+            globalThis.fetch = plain
+            const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+            await plain(input, { method: 'POST', credentials: 'omit', headers, body: JSON.stringify({ decision: 'reject', reason }) })
+            return plain(input, init)
+          }
+        }
+        tools.press('r')
+        await tools.until('the panel', () => tools.textOf('[data-panel]').includes('Reject: it will not run'))
+        tools.press('Enter', tools.find('[data-panel] textarea'))
+        await told(key ? 'not your decision' : ': rejected')
+        document.body.style.contentVisibility = ''
+        wrongs.push(...tools.wrongs('[role=status], article'))
+        tools.find('[aria-label=Dismiss]')?.click()
+      }
+      return wrongs
+    }, rounds)
+    assert.deepEqual(wrongs, [], `told ${at}`)
     // Nothing waits: the page shows how the last three ended.
     await page.goto(server.page_url)
     await page.getByText('Nothing needs you').waitFor()
     await page.locator('main li, #main li').nth(2).waitFor()
-    await inspect(`empty ${i}`)
+    await inspect(`empty ${at}`)
   }
 })
 
@@ -318,19 +370,27 @@ test('H6 what is hidden is on the screen: pictures of the page against pictures 
     'invoice\u202efdp.exe', 'safe\u2066/etc\u2069', '\u202eneddih', 'a\u200b\u200cb\u200d\u200dc', 'end\u200b',
   ]
   assert.ok(tricks.length > 200, `${tricks.length} tricks`)
-  await page.setViewportSize({ width: 1360, height: 1900 })
-  for (const part of chunks(tricks, 40)) {
-    const request = await agent.act('tool', named(part))
+  await page.setViewportSize({ width: 1360, height: 2300 })
+  const field = (where, nth, text) => ({ where, nth, text, expected: mustBeSeen(text), raw: [text] })
+  const compare = async (request, fields) => {
     await visit(request)
     await page.evaluate(() => document.fonts.ready)
-    // The page lists arguments in the order of their names.
-    const shown = Object.entries(request.action.arguments).map(([, text]) => text)
-    const { wrong, unmarked } = await compareArguments(page, shown.map(mustBeSeen), shown.map((text) => [text]))
-    for (const [i, text] of shown.entries()) {
-      assert.equal(wrong[i], 0, `${JSON.stringify(text)} looks like its expected text`)
-      assert.ok(unmarked[i] > 60, `${JSON.stringify(text)} looks different where nothing is marked (${unmarked[i]} pixels)`)
+    await page.waitForFunction(() => !document.querySelector('article .invisible'))
+    const { wrong, unmarked } = await compareTexts(page, fields)
+    for (const [i, { where, text }] of fields.entries()) {
+      assert.equal(wrong[i], 0, `${where}: ${JSON.stringify(text)} looks like its expected text`)
+      assert.ok(unmarked[i] > 60, `${where}: ${JSON.stringify(text)} looks different where nothing is marked (${unmarked[i]} pixels)`)
     }
     await ann.decide(request, 'reject')
+  }
+  for (const part of chunks(tricks, 40)) {
+    // Each as name and value of an argument, and all of them in what the agent says and in the headline.
+    const together = part.map(line).join(' ')
+    const action = await agent.act('tool', Object.fromEntries(part.map((text) => [`${text}:`, text])), { context: { current_reasoning: together } })
+    // The page lists arguments in the order of their names.
+    const shown = Object.entries(action.action.arguments).flatMap(([name, text], i) => [field('dt bdi', i, name), field('dd bdi', i, text)])
+    await compare(action, [...shown, field('section p.foreign bdi', 0, together)])
+    await compare(await agent.propose({ kind: 'confirmation', confirmation: { message: together } }), [field('h1 bdi', 0, together)])
   }
   await page.setViewportSize({ width: 1360, height: 860 })
 })

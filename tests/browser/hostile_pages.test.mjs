@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertClean, closeBrowser, open, Server } from './harness.mjs'
 import { all, chunks, hidden, line, markup, names, notes, pack, people, texts, turn } from './hostile_strings.mjs'
-import { phone, unfold, wrongsOn } from './looks.mjs'
+import { unfold, wrongsOn } from './inside.mjs'
+import { phone } from './looks.mjs'
 import { Browser } from './push_service.mjs'
 import { policy } from './shop.mjs'
 
@@ -95,7 +96,7 @@ for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
       await window.waitForFunction(() => !document.querySelector('main button:disabled'))
     }
     await inspect('audit', window)
-    await visit(`/audit?${new URLSearchParams({ session: names[3], agent: line(all[30]), tool: line(all[80]) })}`, 'Nothing that happened fits', window)
+    await visit(`/audit?${new URLSearchParams({ session: line(markup[3]), agent: line(all[30]), tool: line(all[80]) })}`, 'Nothing that happened fits', window)
     await inspect('audit, narrowed', window)
     await visit('/grants', 'given by ann', window)
     await inspect('grants', window)

@@ -70,26 +70,27 @@ const cut = (text, bytes_max) => {
   return out
 }
 
-/** All of `strings`, as few texts of at most so many bytes: one page load then looks at many of them. */
+/** All of `strings`, as few texts of at most so many bytes: one page load then looks at many of them. Each goes where it fits first. */
 export function pack(strings, bytes_max, between) {
   const packs = []
-  let now = ''
-  for (const text of strings.map((one) => cut(one, bytes_max))) {
-    const next = now ? now + between + text : text
-    if (Buffer.byteLength(next) <= bytes_max) {
-      now = next
-      continue
-    }
-    packs.push(now)
-    now = text
+  const by_size = [...new Set(strings.map((one) => cut(one, bytes_max)))].sort((a, b) => Buffer.byteLength(b) - Buffer.byteLength(a))
+  for (const text of by_size) {
+    const bytes = Buffer.byteLength(text)
+    const into = packs.find((one) => one.bytes + between.length + bytes <= bytes_max)
+    if (into) {
+      into.texts.push(text)
+      into.bytes += between.length + bytes
+    } else packs.push({ texts: [text], bytes })
   }
-  return [...packs, now]
+  return packs.map((one) => one.texts.join(between))
 }
 
 /** Every string, packed for fields of one line, of a sentence, and of a few paragraphs. */
 export const names = pack(all.map(line), 195, ' ')
 export const notes = pack(all.map(prose), 950, '\n')
 export const texts = pack(all.map(prose), 1950, '\n')
+/** For what is cut after sixty characters. */
+export const shorts = pack(all.map((text) => line(text)), 58, ' ')
 /** The one whose turn it is. */
 export const turn = (list, i) => list[i % list.length]
 export const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))

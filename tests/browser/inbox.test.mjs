@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { assertClean, closeBrowser, eventually, open, pause, rowOf, Server, setStage, show, signIn, startEmpty } from './harness.mjs'
-import { check } from './looks.mjs'
+import { checkInBothWidths } from './looks.mjs'
 
 let server, agent, ann, bob, page
 before(async () => {
@@ -163,7 +163,7 @@ test('D8 two people decide at once: one wins, the other sees who', async () => {
   })
   await page.keyboard.press('a')
   await page.getByText(/deploy: not your decision\. bob rejected this/).waitFor()
-  await check(page, 'somebody was faster')
+  await checkInBothWidths(page, 'somebody was faster')
   await page.unroute('**/v1/requests/*/decision')
   const now = await agent.read(request)
   assert.equal(now.outcome, 'rejected')
@@ -220,7 +220,7 @@ test('D8 D9 what somebody changes under my eyes is not what I confirm: the panel
   await bob.decide(request, 'modify', { arguments: { amount: 9999 } })
   const told = page.getByRole('alert').filter({ hasText: 'bob changed this while you were looking' })
   await told.waitFor()
-  await check(page, 'changed under my eyes')
+  await checkInBothWidths(page, 'changed under my eyes')
   assert.match(await told.innerText(), /amount[^]*24[^]*9999/)
   assert.equal(await page.getByRole('button', { name: 'Approve now' }).count(), 0)
   // Read again, and decided anew, it counts.
@@ -321,7 +321,7 @@ test('H7 a server that restarts loses the page nothing', async () => {
   await server.halt('SIGKILL')
   await page.getByText('No connection', { exact: true }).waitFor()
   await page.getByText('deciding waits until it is back').waitFor()
-  await check(page, 'no connection')
+  await checkInBothWidths(page, 'no connection')
   // Long armed: only the missing connection keeps this press from being sent as soon as the server is back.
   await page.waitForTimeout(450)
   await page.keyboard.press('a')
@@ -379,7 +379,7 @@ test('X1 a session that ends leads to the sign-in, and back to the same request'
   await window.waitForTimeout(600)
   await window.keyboard.press('a')
   await window.getByText('Your session has ended.').waitFor()
-  await check(window, 'session ended')
+  await checkInBothWidths(window, 'session ended')
   assert.equal((await agent.read(request)).state, 'pending')
   await window.getByLabel('Name').fill('carol')
   await window.getByLabel('Password').fill('correct horse battery')
@@ -434,7 +434,7 @@ test('X1 a wrong password says so and signs nobody in', async () => {
   await window.getByLabel('Password').fill('wrong')
   await window.getByRole('button', { name: 'Sign in' }).click()
   await window.getByRole('alert').waitFor()
-  await check(window, 'wrong password')
+  await checkInBothWidths(window, 'wrong password')
   await window.context().close()
 })
 
@@ -491,12 +491,12 @@ test('H6 an admin makes people, links and keys, and ends them', async () => {
   await guest.context().close()
   await window.keyboard.press('Escape')
   await window.getByRole('button', { name: 'New key' }).click()
-  await check(window, 'new key')
+  await checkInBothWidths(window, 'new key')
   await window.getByLabel('Name').fill('new-bot')
   await window.getByRole('button', { name: 'Make the key' }).click()
   const key = await window.getByRole('dialog').getByText(/^hp_agent_/).innerText()
   assert.match(key, /^hp_agent_[\w-]{43}$/)
-  await check(window, 'the key, shown once')
+  await checkInBothWidths(window, 'the key, shown once')
   await window.keyboard.press('Escape')
   await window.getByRole('row', { name: /new-bot · agent/ }).getByRole('button', { name: 'Revoke' }).click()
   await window.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()

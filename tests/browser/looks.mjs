@@ -1,4 +1,4 @@
-// Looking at a page as everybody's tools would: axe on one side, a suspicious reader on the other.
+// Looking at a page as everybody's tools would. The suspicious reader is in inside.mjs.
 import assert from 'node:assert/strict'
 import { axe_source, devices } from './harness.mjs'
 
@@ -44,52 +44,12 @@ export async function check(page, where, only = themes, within = 'html') {
   assert.ok(wide <= 0, `${where} is ${wide} pixels too wide`)
 }
 
-/**
- * Opens everything that is folded away, but for what is called `except`, and waits for what it loads. Clicked inside the page:
- * one click at a time took most of a suite.
- */
-export async function unfold(page, except = null) {
-  await page.evaluate((name) => document.querySelectorAll('details:not([open]) > summary').forEach((summary) => (name && summary.textContent.includes(name)) || summary.click()), except)
-  await page.waitForFunction(() => !document.querySelector('details .turning, details ol:empty'))
-  await page.waitForFunction(() => {
-    const folded = [...document.querySelectorAll('main button.btn-link')].filter((button) => /\d more (?:character|member)/.test(button.textContent))
-    folded.forEach((button) => button.click())
-    return folded.length === 0
-  })
+/** The same on a desk and, with the same state in it, as narrow as a phone. */
+export async function checkInBothWidths(page, where, within = 'html') {
+  await check(page, where, themes, within)
+  const wide = page.viewportSize()
+  await page.setViewportSize({ width: phone.viewport.width, height: phone.viewport.height })
+  await page.locator(within).waitFor()
+  await check(page, `${where}, on a phone`, themes, within)
+  await page.setViewportSize(wide)
 }
-
-/** What foreign text did to the page, or to a part of it: markup that is not ours, letters that are not seen, also in fields, a broken layout. */
-export const wrongsOn = (page, within = 'body') =>
-  page.evaluate((within) => {
-    const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u
-    const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
-    const wrong = []
-    const walker = document.createTreeWalker(document.querySelector(within), NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (node instanceof Text) {
-        // What a field began with; what it holds is asked of the field.
-        if (node.parentElement?.tagName === 'TEXTAREA') continue
-        if (invisible.test(node.data.replace(emoji, ''))) wrong.push(`hidden character in the text ${JSON.stringify(node.data.slice(0, 80))}`)
-        continue
-      }
-      if (/^(SCRIPT|IFRAME|IMG|OBJECT|EMBED|LINK|STYLE|BASE|META|VIDEO|AUDIO|TEMPLATE|MARQUEE|FRAME|SOURCE|PICTURE|PLAINTEXT)$/i.test(node.tagName) && node.tagName !== 'SCRIPT') wrong.push(`an element <${node.tagName}>`)
-      if (node.tagName === 'SCRIPT' && node.closest('#root')) wrong.push('a script inside the page')
-      if (node.tagName === 'FORM' && (node.hasAttribute('action') || !node.closest('main'))) wrong.push('a form that is not ours')
-      // A field shows its value as it is: what hides in it stands printed in its description.
-      const value = /^(?:INPUT|TEXTAREA)$/.test(node.tagName) ? node.value.replace(emoji, '') : ''
-      if (invisible.test(value.replaceAll('\t', ''))) {
-        const hints = (node.getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id))
-        if (!hints.some((hint) => hint?.querySelector('.hidden-character'))) wrong.push(`hidden character in the field ${JSON.stringify(value.slice(0, 80))}`)
-      }
-      for (const attribute of node.attributes) {
-        if (/^on/i.test(attribute.name)) wrong.push(`a handler ${attribute.name}`)
-        if (/^(href|src|action|formaction)$/i.test(attribute.name) && !/^[/#]/.test(attribute.value)) wrong.push(`${attribute.name}=${attribute.value}`)
-        if (!/^(value|id|href|aria-activedescendant)$/.test(attribute.name) && invisible.test(attribute.value.replace(emoji, ''))) wrong.push(`hidden character in ${attribute.name}`)
-      }
-    }
-    if (globalThis.pwned) wrong.push('a script ran')
-    if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`)
-    const bar = document.querySelector('article footer')?.getBoundingClientRect()
-    if (bar && (bar.bottom > innerHeight + 1 || bar.right > innerWidth + 1 || bar.height > innerHeight * 0.6)) wrong.push('the decision bar left the window')
-    return wrong
-  }, within)

@@ -25,56 +25,64 @@ export async function differences(before, after, boxes) {
   )
 }
 
-/** Draws the list anew after the original, which is hidden: `values` has for each argument its parts, a string or a `{ mark }`. */
-function draw(list, values) {
-  return list.evaluate((element, values) => {
+/**
+ * Draws what is asked anew after the original, which is hidden: each of `fields` with other `parts`, a string or a `{ mark }`.
+ * Gives where the texts stand on the page.
+ */
+function draw(content, fields) {
+  return content.evaluate((element, fields) => {
     const copy = element.cloneNode(true)
-    for (const [i, row] of [...copy.children].entries()) {
-      const parts = values[i].map((part) => {
-        if (typeof part === 'string') return part
-        const mark = document.createElement('span')
-        mark.className = 'hidden-character'
-        mark.textContent = part.mark
-        return mark
-      })
-      row.querySelector('dd bdi').replaceChildren(...parts)
-      // Whatever a raw value does to its own line, the next one stays where it is.
-      row.style.height = `${element.children[i].getBoundingClientRect().height}px`
-      row.style.overflow = 'hidden'
+    // Whatever a raw text does to its own line, the next one stays where it is.
+    const keep = (from, to) => {
+      const { width, height } = from.getBoundingClientRect()
+      Object.assign(to.style, { boxSizing: 'border-box', flex: 'none', width: `${width}px`, minWidth: '0', height: `${height}px`, overflow: 'hidden' })
+    }
+    for (const { where, nth, parts } of fields) {
+      const [from, to] = [element, copy].map((root) => root.querySelectorAll(where)[nth])
+      to.replaceChildren(
+        ...parts.map((part) => {
+          if (typeof part === 'string') return part
+          const mark = document.createElement('span')
+          mark.className = 'hidden-character'
+          mark.textContent = part.mark
+          return mark
+        }),
+      )
+      keep(from.closest('dt, dd, h1, p'), to.closest('dt, dd, h1, p'))
     }
     element.style.display = 'none'
     element.after(copy)
-  }, values)
+  }, fields)
 }
 
-const erase = (list) =>
-  list.evaluate((element) => {
+const erase = (content) =>
+  content.evaluate((element) => {
     element.nextElementSibling.remove()
     element.style.display = ''
   })
 
 /**
- * What the arguments of the open request look like, beside two other renderings of the same list with the same styles: the
- * text that must be seen, drawn without any code of the page, and the raw value. Gives for each argument in how many pixels
- * the page differs from either.
+ * What texts of the open request look like, beside two other renderings with the same styles: the text that must be seen, drawn
+ * without any code of the page, and the raw one. Each of `fields` is the `nth` text at the selector `where`, with the parts
+ * `expected` and `raw`. Gives for each in how many pixels the page differs from either.
  */
-export async function compareArguments(page, expected, raw) {
-  const list = await page.locator('[data-request] dl').first().elementHandle()
-  const { clip, boxes } = await list.evaluate((element) => {
-    const { left, top, width, height } = element.getBoundingClientRect()
-    const boxes = [...element.children].map((row) => {
-      const box = row.querySelector('dd').getBoundingClientRect()
-      return { x: Math.round(box.left - left), y: Math.round(box.top - top), width: Math.floor(box.width), height: Math.floor(box.height) }
-    })
-    return { clip: { x: left, y: top, width, height }, boxes }
-  })
+export async function compareTexts(page, fields) {
+  const content = await page.locator('[data-request] [role=region] > div').first().elementHandle()
+  const { clip, boxes } = await content.evaluate((element, fields) => {
+    const found = fields.map(({ where, nth }) => element.querySelectorAll(where)[nth].closest('dt, dd, h1, p').getBoundingClientRect())
+    const [left, top] = ['left', 'top'].map((side) => Math.floor(Math.min(...found.map((box) => box[side]))))
+    const [right, bottom] = ['right', 'bottom'].map((side) => Math.ceil(Math.max(...found.map((box) => box[side]))))
+    if (top < 0 || bottom > innerHeight) throw new Error('the window is too small to see all of it')
+    const boxes = found.map((box) => ({ x: Math.round(box.left - left), y: Math.round(box.top - top), width: Math.floor(box.width), height: Math.floor(box.height) }))
+    return { clip: { x: left, y: top, width: right - left, height: bottom - top }, boxes }
+  }, fields)
   const shoot = () => page.screenshot({ clip, animations: 'disabled', caret: 'hide' })
   const shown = await shoot()
-  await draw(list, expected)
-  const wrong = await differences(shown, await shoot(), boxes)
-  await erase(list)
-  await draw(list, raw)
-  const unmarked = await differences(shown, await shoot(), boxes)
-  await erase(list)
-  return { wrong, unmarked }
+  const differencesWith = async (kind) => {
+    await draw(content, fields.map((field) => ({ ...field, parts: field[kind] })))
+    const found = await differences(shown, await shoot(), boxes)
+    await erase(content)
+    return found
+  }
+  return { wrong: await differencesWith('expected'), unmarked: await differencesWith('raw') }
 }

@@ -159,7 +159,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
   useKeys({ A: (event) => void go(event), ...(is_confirming ? { Escape: rethink } : {}) })
 
   return (
-    <article className="flex min-h-0 flex-1 flex-col" aria-label={title}>
+    <article className="flex min-h-0 flex-1 flex-col" aria-label={visibleText(title)}>
       <div ref={reading.box} onScroll={reading.note} tabIndex={0} role="region" aria-label="Requests to decide together" className="relative min-h-0 flex-1 overflow-auto focus-visible:-outline-offset-2">
         <div className="mx-auto max-w-[64rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
           {back}

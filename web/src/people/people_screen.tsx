@@ -4,6 +4,7 @@ import { client } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { formatMoment } from '../model/time'
+import { HiddenHint, hintOf } from '../request/hidden_hint'
 import { useLoad } from '../state/load'
 import { useMe } from '../state/session'
 import { tell } from '../state/notices'
@@ -46,7 +47,8 @@ function Text({ id, label, value, onChange, is_required = false }: { id: string;
       <label htmlFor={id} className="label mb-1 block">
         {label}
       </label>
-      <input id={id} className="field" required={is_required} autoComplete="off" maxLength={200} value={value} onChange={(event) => onChange(event.target.value)} />
+      <input id={id} aria-describedby={hintOf(id, value)} className="field" required={is_required} autoComplete="off" maxLength={200} value={value} onChange={(event) => onChange(event.target.value)} />
+      <HiddenHint id={id} text={value} />
     </div>
   )
 }

@@ -62,7 +62,7 @@ export function Cases({ result, chosen, onChoose }: { result: BacktestResult; ch
             <tr role="row" key={one.id} className={`border-b border-line align-baseline ${kind === 'dangerous' ? 'bg-no-wash max-md:px-3' : ''}`}>
               {onChoose && (
                 <td role="cell" className="md:py-2 md:pr-3 md:pl-2">
-                  {kind === 'dangerous' && <input type="checkbox" className="size-4 accent-accent" aria-label={`I have looked at ${one.tool} ${one.id}`} checked={chosen?.has(one.id) ?? false} onChange={() => onChoose(one.id)} />}
+                  {kind === 'dangerous' && <input type="checkbox" className="size-4 accent-accent" aria-label={`I have looked at ${visibleText(one.tool)} ${one.id}`} checked={chosen?.has(one.id) ?? false} onChange={() => onChoose(one.id)} />}
                 </td>
               )}
               <td role="cell" className="md:py-2 md:pr-4">
