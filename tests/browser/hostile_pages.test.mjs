@@ -96,8 +96,14 @@ for (const [name, options] of [['on a desk', {}], ['on a phone', phone]]) {
       await window.waitForFunction(() => !document.querySelector('main button:disabled'))
     }
     await inspect('audit', window)
-    await visit(`/audit?${new URLSearchParams({ session: line(markup[3]), agent: line(all[30]), tool: line(all[80]) })}`, 'Nothing that happened fits', window)
-    await inspect('audit, narrowed', window)
+    for (const [path, nothing] of [['audit', 'Nothing that happened fits'], ['history', 'Nothing was asked that fits']]) {
+      for (let i = 0; i < names.length; i += 4) {
+        const [session, agent, tool, user] = [0, 1, 2, 3].map((at) => turn(names, i + at))
+        await move(window, `/${path}?${new URLSearchParams({ session, agent, tool, user })}`)
+        await window.getByText(nothing).waitFor()
+        await inspect(`${path}, narrowed ${i}`, window, '[role=search]')
+      }
+    }
     await visit('/grants', 'given by ann', window)
     await inspect('grants', window)
     for (const row of (await window.getByRole('button', { name: /^refund/ }).all()).slice(0, 6)) {

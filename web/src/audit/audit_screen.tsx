@@ -5,7 +5,7 @@ import { client, type ListQuery } from '../client'
 import { visibleText } from '../model/marked_text'
 import { formatMoment } from '../model/time'
 import { didTo, eventWord, grouped, outcomes, outcomeWord, plural, risks } from '../model/words'
-import { Labelled, PickFilter, useFilters } from '../ui/filters'
+import { PickFilter, TextFilter, useFilters } from '../ui/filters'
 import { useGradually } from '../ui/gradually'
 import { RiskBars } from '../ui/icons'
 import { OutcomeTag, Page, PageHead, Problem, riskColor, Spinner } from '../ui/parts'
@@ -121,7 +121,7 @@ const rows_step = 200
 
 export default function AuditScreen() {
   const filters = useFilters('/audit')
-  const { search, given, put } = filters
+  const { search, given } = filters
   const query: ListQuery = {}
   for (const name of names) {
     const value = given.get(name)
@@ -133,19 +133,8 @@ export default function AuditScreen() {
   const [rows, setRows] = useState(rows_step)
   const drawn = useGradually(Math.min(rows, shown.length))
   const [shows_filters, showFilters] = useState(search !== '')
-  const write = (name: string, label: string) => (
-    <Labelled name={name} label={label}>
-      {/* Read when it is left: each letter would start another stream. */}
-      <input
-        id={`by-${name}`}
-        key={given.get(name) ?? ''}
-        className="field"
-        defaultValue={given.get(name) ?? ''}
-        onBlur={(event) => put(name, event.target.value.trim())}
-        onKeyDown={(event) => event.key === 'Enter' && put(name, event.currentTarget.value.trim())}
-      />
-    </Labelled>
-  )
+  // Each letter would start another stream.
+  const write = (name: string, label: string) => <TextFilter filters={filters} name={name} label={label} is_read_when_left />
   const oldest_first = () => shown.toReversed()
   const nameOf = (ending: string) => fileName(new Date(), from, ending)
   return (

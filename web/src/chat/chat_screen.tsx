@@ -5,7 +5,7 @@ import { client } from '../client'
 import { checkAnswer, draftFor } from '../model/answer'
 import { whyNotDecide } from '../model/authority'
 import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../model/conversation'
-import { isShownWhole } from '../model/fold'
+import { beginning, isShownWhole } from '../model/fold'
 import { Guard } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
@@ -336,10 +336,10 @@ export default function ChatScreen() {
             Session
           </label>
           <select id="session" className="field md:hidden" value={session ?? ''} onChange={(event) => pick(event.target.value)}>
-            {session !== null && !sessions.some((one) => one.session === session) && <option value={session}>{visibleText(session.slice(0, 60))}</option>}
+            {session !== null && !sessions.some((one) => one.session === session) && <option value={session}>{visibleText(beginning(session, 60))}</option>}
             {sessions.map((one) => (
               <option key={one.session} value={one.session}>
-                {visibleText((one.title || one.session).slice(0, 60))}
+                {visibleText(beginning(one.title || one.session, 60))}
               </option>
             ))}
           </select>

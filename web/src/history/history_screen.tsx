@@ -6,7 +6,7 @@ import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { formatMoment, formatSpan } from '../model/time'
 import { kinds, kindWord, outcomes, outcomeWord, risks } from '../model/words'
-import { Labelled, PickFilter, useFilters } from '../ui/filters'
+import { PickFilter, TextFilter, useFilters } from '../ui/filters'
 import { useGradually } from '../ui/gradually'
 import { RiskBars } from '../ui/icons'
 import { useLoad } from '../state/load'
@@ -58,7 +58,7 @@ const Row = memo(function Row({ request }: { request: Request }) {
 
 export default function HistoryScreen() {
   const filters = useFilters('/history')
-  const { search, given, put } = filters
+  const { search } = filters
   const query = readQuery(search)
   const is_phone = useIsPhone()
   const [shows_filters, showFilters] = useState(search !== '')
@@ -82,11 +82,7 @@ export default function HistoryScreen() {
   }
   const requests = [...(newest?.requests ?? []), ...(rest?.requests ?? [])]
   const shown = useGradually(requests.length)
-  const type = (name: string, label: string, kind: 'text' | 'date' = 'text') => (
-    <Labelled name={name} label={label}>
-      <input id={`by-${name}`} type={kind} className="field" value={given.get(name) ?? ''} onChange={(event) => put(name, event.target.value)} />
-    </Labelled>
-  )
+  const type = (name: string, label: string, kind: 'text' | 'date' = 'text') => <TextFilter filters={filters} name={name} label={label} kind={kind} />
   return (
     <main id="main" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
       <div className="mx-auto max-w-6xl px-5 py-8 md:px-8">

@@ -1,5 +1,6 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { isFiltering, no_filter, type Filter } from '../model/filter'
+import { beginning } from '../model/fold'
 import { visibleText } from '../model/marked_text'
 import { kinds, kindWord, risks } from '../model/words'
 import { useInbox } from '../state/inbox'
@@ -48,7 +49,7 @@ export const FilterBar = memo(function FilterBar({ filter, onChange }: Props) {
   const [text, setText] = useState(filter.text)
   useEffect(() => setText(filter.text), [filter.text])
   useKeys({ '/': () => field.current?.focus() })
-  const named = (names: string[]): [string, string][] => names.slice(0, 200).map((name) => [name, visibleText(name.slice(0, 60))])
+  const named = (names: string[]): [string, string][] => names.slice(0, 200).map((name) => [name, visibleText(beginning(name, 60))])
   return (
     <div role="search" className="border-b border-line px-3 pb-2.5 pt-3">
       <div className="relative">

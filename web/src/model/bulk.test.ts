@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changeSince, inSeenOrder, type Choice } from './bulk'
-import { foldAt, isShownWhole } from './fold'
+import { beginning, foldAt, isShownWhole } from './fold'
 import { isAlike, whyNotTogether } from './group'
 import { testRequest as request } from './test_request'
 
@@ -40,6 +40,11 @@ describe('several at once (U1)', () => {
       expect(isShownWhole({ deep: [{ text }] })).toBe(false)
     }
     expect(isShownWhole({ a: [1, null, 'x'.repeat(900)], b: {} })).toBe(true)
+  })
+  it('a text is never cut between the halves of one character', () => {
+    expect(beginning('ab\u{1f600}c', 3)).toBe('ab')
+    expect(beginning('ab\u{1f600}c', 4)).toBe('ab\u{1f600}')
+    expect(beginning('ab\u{1f600}', 9)).toBe('ab\u{1f600}')
   })
   it('one table holds one tool of one agent at one risk', () => {
     expect(isAlike([a, b])).toBe(true)

@@ -48,8 +48,12 @@ function FileField({ draft, onChange, id }: { draft: Draft; onChange: Props['onC
   }
   return (
     <>
-      <input id={id} type="file" className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
-      {problem && <p className="m-0 mt-1 text-[0.875rem] text-no">{problem}</p>}
+      <input id={id} type="file" aria-invalid={problem !== null} aria-describedby={problem ? `${id}-problem` : undefined} className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
+      {problem && (
+        <p id={`${id}-problem`} role="alert" className="m-0 mt-1 text-[0.875rem] text-no">
+          {problem}
+        </p>
+      )}
     </>
   )
 }

@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { client } from '../client'
 import { sentence } from '../errors'
+import { beginning } from '../model/fold'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
@@ -179,7 +180,7 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
       <p className="mb-2 mt-0 flex items-start gap-2 text-no">
         <WarnIcon />
         <span>
-          {visibleText(request.agent)} is told to do nothing further{request.session ? ` in session ${visibleText(request.session.slice(0, 60))}` : ''}.
+          {visibleText(request.agent)} is told to do nothing further{request.session ? ` in session ${visibleText(beginning(request.session, 60))}` : ''}.
           {others > 0 && ` ${plural(others, 'other waiting request')} of it will end too.`}
         </span>
       </p>

@@ -3,6 +3,7 @@
 import { client } from '../client'
 import { ServerError, sentence } from '../errors'
 import { missingVotes } from '../model/authority'
+import { beginning } from '../model/fold'
 import { formatAgo } from '../model/time'
 import { decisionWord, didTo, outcomeWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
@@ -20,7 +21,7 @@ export function whoDecided(request: Request): string {
   return outcome ? `${outcomeWord[outcome]} ${formatAgo(request.settled_at ?? request.created_at)}` : 'still waiting'
 }
 
-const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
+const short = (text: string): string => (text.length > 60 ? `${beginning(text, 59)}…` : text)
 
 function left(): string {
   const { requests, deciding } = useInbox.getState()

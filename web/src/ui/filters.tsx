@@ -1,6 +1,7 @@
 // Filters of a page that stand in its address, so that what is seen can be linked and found again.
 import type { ReactNode } from 'react'
 import { useLocation } from 'wouter'
+import { HiddenHint, hintOf } from '../request/hidden_hint'
 import { useAddressQuery } from '../state/address'
 
 export type Filters = { search: string; given: URLSearchParams; put: (name: string, value: string) => void }
@@ -17,7 +18,7 @@ export function useFilters(path: string): Filters {
   return { search, given: new URLSearchParams(search), put }
 }
 
-export function Labelled({ name, label, children }: { name: string; label: string; children: ReactNode }) {
+function Labelled({ name, label, children }: { name: string; label: string; children: ReactNode }) {
   return (
     <div>
       <label htmlFor={`by-${name}`} className="label mb-1 block">
@@ -25,6 +26,25 @@ export function Labelled({ name, label, children }: { name: string; label: strin
       </label>
       {children}
     </div>
+  )
+}
+
+type TextFilterProps = { filters: Filters; name: string; label: string; kind?: 'text' | 'date'; is_read_when_left?: boolean }
+
+/** What an address brings into a field is somebody's text: what hides in it is printed below. */
+export function TextFilter({ filters: { given, put }, name, label, kind = 'text', is_read_when_left = false }: TextFilterProps) {
+  const value = given.get(name) ?? ''
+  const id = `by-${name}`
+  const field = { id, type: kind, className: 'field', 'aria-describedby': hintOf(id, value) }
+  return (
+    <Labelled name={name} label={label}>
+      {is_read_when_left ? (
+        <input {...field} key={value} defaultValue={value} onBlur={(event) => put(name, event.target.value.trim())} onKeyDown={(event) => event.key === 'Enter' && put(name, event.currentTarget.value.trim())} />
+      ) : (
+        <input {...field} value={value} onChange={(event) => put(name, event.target.value)} />
+      )}
+      <HiddenHint id={id} text={value} />
+    </Labelled>
   )
 }
 
