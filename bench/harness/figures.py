@@ -120,7 +120,8 @@ def comparisons(figures):
                        lambda v: v >= 30_000))
     # The same in the measure of this machine: where the 30,000 come from, the map made 10,989 round trips.
     lines.append(ratio(figures, "creates/s, 64 clients ÷ round trips/s of Node's map", "create64",
-                       memory[1] if memory else "", 1, "≥ 2.73", lambda v: v >= 30_000 / 10_989))
+                       memory[1] if memory else "", 1, "≥ 2.73", lambda v: v >= 30_000 / 10_989,
+                       name[memory[1]].name if memory else ""))
     lines.append(ratio(figures, "creates/s, 64 clients ÷ (64 × syncs/s)", "create64", "sync_64k", 64))
     lines.append(ratio(figures, "creates/s, 64 clients ÷ bare HTTP answers/s", "create64", "bare_http"))
     # A server that falls behind has no latency at that rate at all.
