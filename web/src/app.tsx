@@ -128,7 +128,7 @@ function Shell() {
   const mine = places.filter((place) => !place.is_for_admins || me.role === 'admin')
   const here = mine.find((place) => place.path !== '/' && (path === place.path || path.startsWith(`${place.path}/`))) ?? mine[0]!
   const Screen = here.screen
-  useEffect(() => fetchTheRest(Screen === null), [Screen === null])
+  useEffect(() => fetchTheRest(here.path), [here.path])
   const tabs = mine.slice(0, tabs_max)
   return (
     <div className="flex h-full flex-col">

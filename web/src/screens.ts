@@ -33,9 +33,15 @@ const whenIdle = (then: () => void): void => {
 
 const rest_after_ms = 1500
 
-/** Fetches what deciding needs, one file after the other. The service worker keeps the other screens. */
-export function fetchTheRest(is_inbox: boolean): () => void {
-  const parts: { fetch: () => Promise<void> }[] = is_inbox ? [RequestPane, ChangeEditor, BulkPane, GrantPanel] : [InboxScreen, RequestPane]
+type Part = { fetch: () => Promise<void> }
+
+/** By the place where a person is: with what one decides there, or what shows the next request. */
+const restOf = (path: string): Part[] =>
+  path === '/' ? [RequestPane, ChangeEditor, BulkPane, GrantPanel] : path === '/chat' ? [RequestPane, ChangeEditor, GrantPanel, InboxScreen] : [InboxScreen, RequestPane]
+
+/** Fetches what deciding needs next, one file after the other. The service worker keeps the other screens. */
+export function fetchTheRest(path: string): () => void {
+  const parts = restOf(path)
   let is_over = false
   const next = () => {
     const part = parts.shift()

@@ -132,6 +132,7 @@ export default function AuditScreen() {
   const shown = useMemo(() => events.filter((event) => !type || event.type === type).toReversed(), [events, type])
   const [rows, setRows] = useState(rows_step)
   const drawn = useGradually(Math.min(rows, shown.length))
+  const has_all = drawn >= Math.min(rows, shown.length)
   const [shows_filters, showFilters] = useState(search !== '')
   // Each letter would start another stream.
   const write = (name: string, label: string) => <TextFilter filters={filters} name={name} label={label} is_read_when_left />
@@ -186,13 +187,14 @@ export default function AuditScreen() {
           <Row key={event.seq} event={event} />
         ))}
       </ul>
+      {/* Not before all rows stand: a button would move from under the thumb. */}
       <div className="mt-5 flex flex-wrap justify-center gap-2">
-        {shown.length > rows && (
+        {has_all && shown.length > rows && (
           <button type="button" className="btn" onClick={() => setRows(rows + rows_step)}>
             Show more
           </button>
         )}
-        {from > 0 && shown.length <= rows && !is_full && (
+        {has_all && from > 0 && shown.length <= rows && !is_full && (
           <>
             <button type="button" className="btn" disabled={is_busy} onClick={() => void readOlder(false)}>
               Older

@@ -1,6 +1,7 @@
 // Nothing waits: say so, show that things work, and teach whoever is here for the first time.
 import { Link } from 'wouter'
 import { client } from '../client'
+import { beginning } from '../model/fold'
 import { visibleText } from '../model/marked_text'
 import { plural, titleOf } from '../model/words'
 import { useInbox } from '../state/inbox'
@@ -61,7 +62,7 @@ export function EmptyState({ snoozed, onSnoozed }: { snoozed: number; onSnoozed:
               {latest.map((request) => (
                 <li key={request.id} className="border-t border-line last:border-b">
                   <Link href={`/r/${request.id}`} className="flex items-baseline gap-4 px-1 py-2.5 hover:bg-well">
-                    <span className="foreign-line min-w-0 flex-1">{visibleText(titleOf(request).slice(0, 160))}</span>
+                    <span className="foreign-line min-w-0 flex-1">{visibleText(beginning(titleOf(request), 160))}</span>
                     <span className="shrink-0 text-[0.875rem]">{request.outcome && <OutcomeTag outcome={request.outcome} />}</span>
                     <span className="w-24 shrink-0 text-right text-[0.875rem] text-faint">{request.settled_at && <Ago at={request.settled_at} />}</span>
                   </Link>

@@ -66,6 +66,16 @@ function useElsewhere(id: string | null, is_known: boolean): { request: Request 
   return { request: data ?? null, is_missing: error instanceof ServerError && (error.status === 404 || error.status === 400) }
 }
 
+/** False for a row that is still drawn while what it shows has gone. */
+const isStanding = (row: string): boolean => row.startsWith('group ') || useInbox.getState().requests.has(row)
+
+/** The row at a place, or else the next one that will do: below it first, or above. */
+function nearest(ids: string[], at: number, will_do: (row: string) => boolean, is_up = false): string | null {
+  const below = () => ids.slice(at).find(will_do)
+  const above = () => ids.slice(0, at + 1).findLast(will_do)
+  return (is_up ? (above() ?? below()) : (below() ?? above())) ?? null
+}
+
 function BackButton({ onBack }: { onBack: () => void }) {
   return (
     <button type="button" className="btn btn-quiet -ml-3 mb-2 min-h-11 px-2 text-accent md:hidden" onClick={onBack}>
@@ -139,14 +149,14 @@ export default function InboxScreen({ id }: { id: string | null }) {
     if (selected !== null || useInbox.getState().selected !== null || isPhone() || !is_complete) return
     // Not back to what this page is just deciding.
     const { deciding } = useInbox.getState()
-    const first = ids.find((one) => !deciding.has(one))
+    const first = ids.find((one) => isStanding(one) && !deciding.has(one))
     if (first !== undefined) select(first)
   }, [selected, ids, is_complete])
   // A group that was decided down to a few rows is no group any more.
   const last_index = useRef(0)
   useEffect(() => {
     if (selected && ids.includes(selected)) last_index.current = ids.indexOf(selected)
-    else if (selected?.startsWith('group ') && ids.length > 0) select(ids[Math.min(last_index.current, ids.length - 1)] ?? null)
+    else if (selected?.startsWith('group ') && ids.length > 0) select(nearest(ids, Math.min(last_index.current, ids.length - 1), isStanding))
     else if (selected?.startsWith('group ') && is_complete) select(null)
   }, [selected, ids, is_complete])
 
@@ -154,7 +164,8 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const index = selected ? ids.indexOf(selected) : -1
   const move = (by: number) => {
     if (ids.length === 0) return
-    select(ids[Math.min(Math.max(index + by, 0), ids.length - 1)] ?? null)
+    const to = nearest(ids, Math.min(Math.max(index + by, 0), ids.length - 1), isStanding, by < 0)
+    if (to !== null) select(to)
     setBulk(false)
   }
   const pick = useCallback(
@@ -176,8 +187,8 @@ export default function InboxScreen({ id }: { id: string | null }) {
       // Opened out of a group: go back to it.
       const group = rows.find((one) => one.type === 'group' && one.requests.some((member) => member.id === from))
       const { deciding } = useInbox.getState()
-      const free = (one: string) => !deciding.has(one)
-      select(at < 0 ? (group?.id ?? ids[0] ?? null) : (ids.slice(at + 1).find(free) ?? ids.slice(0, at).findLast(free) ?? null))
+      const isFree = (one: string) => one !== from && isStanding(one) && !deciding.has(one)
+      select(at < 0 ? (group?.id ?? nearest(ids, 0, isStanding)) : nearest(ids, at, isFree))
       document.getElementById('requests')?.focus({ preventScroll: true })
     }
   }
@@ -227,9 +238,11 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
 
   useEffect(() => {
+    // A part of the list is no number to tell.
+    if (!has_loaded) return
     document.title = waiting ? `(${waiting}) Holdpoint` : 'Holdpoint'
     setBadge(waiting)
-  }, [waiting])
+  }, [has_loaded, waiting])
 
   const is_empty = has_loaded && waiting - snoozed === 0 && !shown
   const leave = () => {
@@ -244,6 +257,8 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const shows_list = !useIsPhone() || !is_open
   const [had_list, setHadList] = useState(shows_list)
   if (shows_list && !had_list) setHadList(true)
+
+  const in_pane = is_bulk && marked_requests.length > 0 ? 'marked' : row?.type === 'group' ? 'group' : shown ? 'request' : 'none'
 
   if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
   return (
@@ -287,8 +302,9 @@ export default function InboxScreen({ id }: { id: string | null }) {
         </section>
       )}
       <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>
-        <Suspense fallback={<div className="m-auto"><Spinner /></div>}>
-          {is_bulk && marked_requests.length > 0 ? (
+        {/* Another one for each: what stands is kept until what a transition puts in its place is here, and the list would wait with it. */}
+        <Suspense key={in_pane} fallback={<div className="m-auto"><Spinner /></div>}>
+          {in_pane === 'marked' ? (
             <BulkPane
               key="marked"
               requests={marked_requests}

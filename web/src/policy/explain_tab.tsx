@@ -1,6 +1,7 @@
 // What policy would say about a call, without proposing it.
 import { useState, type FormEvent } from 'react'
 import { client } from '../client'
+import { beginning } from '../model/fold'
 import { visibleJson } from '../model/hidden'
 import { isObject, parseTyped } from '../model/json'
 import { visibleText } from '../model/marked_text'
@@ -55,7 +56,7 @@ export function ExplainTab() {
           <option value="">choose…</option>
           {recent.data?.requests.map((request) => (
             <option key={request.id} value={request.id}>
-              {visibleText(titleOf(request).split('\n', 1)[0]!.slice(0, 90))}
+              {visibleText(beginning(titleOf(request).split('\n', 1)[0]!, 90))}
             </option>
           ))}
         </select>

@@ -2,9 +2,9 @@
 import { useId, useState } from 'react'
 import { file_bytes_max, type Draft } from '../model/answer'
 import { visibleText } from '../model/marked_text'
+import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
 import type { Input } from '../wire'
-import { HiddenHint, hintOf } from './hidden_hint'
 
 type Props = { input: Input; draft: Draft; error: string | null; onChange: (draft: Draft) => void; onSubmit: () => void }
 

@@ -4,9 +4,9 @@ import { useEffect, useId, useState } from 'react'
 import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
 import { visibleJson } from '../model/hidden'
 import { isSecretName, mask } from '../model/secrets'
+import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
 import type { Json, JsonObject } from '../wire'
-import { HiddenHint, hintOf } from './hidden_hint'
 
 type LeafProps = { name: string; is_secret: boolean; value: Json; onChange: (value: Json | undefined) => void }
 

@@ -1,8 +1,8 @@
 // Changing what is asked before it is approved, by its kind. Fetched when nothing else goes on: most requests are decided as
 // they are.
 import { useEffect, useId, useRef } from 'react'
+import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { ArgumentsEditor } from './arguments_editor'
-import { HiddenHint, hintOf } from './hidden_hint'
 import { PlanEditor } from './plan_editor'
 import type { Revision } from './revision'
 import type { Request } from '../wire'

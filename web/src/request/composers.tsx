@@ -7,7 +7,7 @@ import { beginning } from '../model/fold'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
-import { useInbox } from '../state/inbox'
+import { useInbox, wantInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
@@ -172,6 +172,8 @@ export function DeferPanel({ onSend, onClose }: Props) {
 }
 
 export function AbortPanel({ request, onSend, onClose }: Props) {
+  useEffect(wantInbox, [])
+  const is_complete = useInbox((inbox) => inbox.is_complete)
   const others = useInbox((inbox) =>
     request.session ? [...inbox.requests.values()].filter((other) => other.id !== request.id && other.session === request.session && other.state === 'pending').length : 0,
   )
@@ -181,7 +183,8 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
         <WarnIcon />
         <span>
           {visibleText(request.agent)} is told to do nothing further{request.session ? ` in session ${visibleText(beginning(request.session, 60))}` : ''}.
-          {others > 0 && ` ${plural(others, 'other waiting request')} of it will end too.`}
+          {request.session && !is_complete && ' Whatever else of it waits will end too.'}
+          {is_complete && others > 0 && ` ${plural(others, 'other waiting request')} of it will end too.`}
         </span>
       </p>
       <Words

@@ -1,7 +1,7 @@
 // Changing, moving, removing and adding the steps of a plan.
 import { useEffect, useId, useRef } from 'react'
+import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { CloseIcon, DownIcon, UpIcon } from '../ui/icons'
-import { HiddenHint, hintOf } from './hidden_hint'
 import { StepBox, StepDetails } from './plan_view'
 import type { Step } from './revision'
 

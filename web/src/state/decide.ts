@@ -7,7 +7,7 @@ import { beginning } from '../model/fold'
 import { formatAgo } from '../model/time'
 import { decisionWord, didTo, outcomeWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
-import { acceptAnswer, setDeciding, toldSoFar, useInbox } from './inbox'
+import { acceptDecided, setDeciding, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
 import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
 
@@ -23,18 +23,20 @@ export function whoDecided(request: Request): string {
 
 const short = (text: string): string => (text.length > 60 ? `${beginning(text, 59)}…` : text)
 
+/** What is left, to be put after a sentence. Nothing unless all of it is known. */
 function left(): string {
-  const { requests, deciding } = useInbox.getState()
+  const { requests, deciding, is_complete } = useInbox.getState()
+  if (!is_complete) return ''
   const count = [...requests.values()].filter((request) => request.state === 'pending' && !deciding.has(request.id)).length
-  return count === 0 ? 'nothing else waits' : `${plural(count, 'request')} left`
+  return count === 0 ? ' · nothing else waits' : ` · ${plural(count, 'request')} left`
 }
 
 function tellDone(call: Call, before: Request, after: Request): void {
   const kind = call.decision
   const what = short(subjectOf(before))
   if (offerUndo(what, kind, [after])) return
-  if (call.grant && after.state === 'settled') return tell(`${what}: approved, and similar ones pass for a while · ${left()}`, { tone: 'good', link: { href: `/grants?request=${before.id}`, label: 'See the grant' } })
-  if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]} · ${left()}`, { tone: 'good' })
+  if (call.grant && after.state === 'settled') return tell(`${what}: approved, and similar ones pass for a while${left()}`, { tone: 'good', link: { href: `/grants?request=${before.id}`, label: 'See the grant' } })
+  if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]}${left()}`, { tone: 'good' })
   if (kind === 'escalate') return tell(`${what}: escalated to ${after.requirement.lines.at(-1)?.group ?? 'somebody else'}`, { tone: 'good' })
   const missing = missingVotes(after)
   tell(`${what}: your vote counts; ${missing === 1 ? 'one more person is' : `${missing} more people are`} needed`, { tone: 'good' })
@@ -58,7 +60,7 @@ function isCutOff(): boolean {
 /** Decides one request. True if the server took it. */
 export async function decide(request: Request, call: Call): Promise<boolean> {
   if (isCutOff() || useInbox.getState().deciding.has(request.id)) return false
-  setDeciding([request.id], call.decision)
+  setDeciding([[request.id, call.decision]])
   const since = toldSoFar()
   try {
     const undo_s = holdFor(call, [request])
@@ -67,15 +69,13 @@ export async function decide(request: Request, call: Call): Promise<boolean> {
       if (undo_s === null || !refusesToHold(error)) throw error
       return client.decide(request.id, plain)
     })
-    acceptAnswer(since, after)
+    acceptDecided([request.id], since, after)
     tellDone(call, request, after)
     return true
   } catch (error) {
-    if (error instanceof ServerError && error.request) acceptAnswer(since, error.request)
+    acceptDecided([request.id], since, ...(error instanceof ServerError && error.request ? [error.request] : []))
     tellFailed(request, error)
     return false
-  } finally {
-    setDeciding([request.id], null)
   }
 }
 
@@ -95,9 +95,10 @@ async function sendMany(decisions: DecisionOfMany[]): Promise<DecisionResults> {
 export async function decideTogether(calls: { request: Request; call: Call }[]): Promise<BulkResult> {
   if (isCutOff()) return { done: 0, failed: calls.map(({ request }) => ({ request, why: 'no connection' })) }
   const ids = calls.map(({ request }) => request.id)
-  for (const { request, call } of calls) setDeciding([request.id], call.decision)
+  setDeciding(calls.map(({ request, call }) => [request.id, call.decision]))
   const result: BulkResult = { done: 0, failed: [] }
   const standings: Request[] = []
+  const known: Request[] = []
   const since = toldSoFar()
   try {
     const all = calls.map(({ request }) => request)
@@ -109,7 +110,7 @@ export async function decideTogether(calls: { request: Request; call: Call }[]):
     for (const [i, one] of answer.results.entries()) {
       const request = calls[i]!.request
       const standing = one.request ?? one.error?.request
-      if (standing) acceptAnswer(since, standing)
+      if (standing) known.push(standing)
       if (one.request) standings.push(one.request)
       if (one.status === 200) result.done += 1
       else result.failed.push({ request, why: standing?.state === 'settled' ? whoDecided(standing) : (one.error?.message ?? 'refused') })
@@ -117,13 +118,13 @@ export async function decideTogether(calls: { request: Request; call: Call }[]):
   } catch (error) {
     for (const { request } of calls) result.failed.push({ request, why: sentence(error) })
   } finally {
-    setDeciding(ids, null)
+    acceptDecided(ids, since, ...known)
   }
   const held = standings.filter((request) => heldByMe(request)).length
   const at_once = result.done > held ? `${plural(result.done - held, 'request')} decided` : ''
   // One notice: a second one would take the first one's button away.
   if (held) offerUndo(`${at_once ? `${at_once}; ` : ''}${plural(held, 'request')}`, 'approve', standings)
-  else if (at_once) tell(`${at_once} · ${left()}`, { tone: 'good' })
+  else if (at_once) tell(`${at_once}${left()}`, { tone: 'good' })
   for (const { request, why } of result.failed.slice(0, 3))
     tell(`${short(subjectOf(request))}: not decided. ${why}.`, { tone: 'bad', request: request.id })
   return result

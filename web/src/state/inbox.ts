@@ -60,22 +60,31 @@ function put(map: Map<string, Request>, request: Request, selected: string | nul
 
 let waiting: Request[] = []
 let arrivals: string[] = []
+let answered: string[] = []
 let frame = 0
 let slow_frame = 0
 
+function without<K, V>(map: ReadonlyMap<K, V>, keys: K[]): Map<K, V> {
+  const rest = new Map(map)
+  for (const key of keys) rest.delete(key)
+  return rest
+}
+
 /** What stands once everything that came in is taken. */
-function flushed(): Pick<Inbox, 'requests' | 'marked' | 'arrived'> {
-  const { requests, selected, marked, arrived } = get()
+function flushed(): Pick<Inbox, 'requests' | 'deciding' | 'marked' | 'arrived'> {
+  const { requests, deciding, selected, marked, arrived } = get()
   const next = new Map(requests)
   for (const request of waiting) put(next, request, selected)
   const still = [...marked].filter((id) => next.get(id)?.state === 'pending')
   const result = {
     requests: next,
+    deciding: answered.length ? without(deciding, answered) : deciding,
     marked: still.length === marked.size ? marked : new Set(still),
     arrived: arrivals.length ? new Set([...arrived, ...arrivals]) : arrived,
   }
   waiting = []
   arrivals = []
+  answered = []
   return result
 }
 
@@ -83,7 +92,7 @@ function flush(): void {
   clearTimeout(slow_frame)
   frame = slow_frame = 0
   // A long list is drawn in slices, between which the page answers.
-  if (waiting.length) startTransition(() => set(flushed()))
+  if (waiting.length || answered.length) startTransition(() => set(flushed()))
 }
 
 const listeners = new Set<(request: Request) => void>()
@@ -102,6 +111,10 @@ let is_reading = false
 export function accept(...requests: Request[]): void {
   waiting.push(...requests)
   if (listeners.size) for (const request of requests) listeners.forEach((tell) => tell(request))
+  flushSoon()
+}
+
+function flushSoon(): void {
   // A hidden tab gets no frames.
   if (is_reading) slow_frame ||= window.setTimeout(flush, reading_ms)
   else frame ||= document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush)
@@ -119,6 +132,16 @@ export function acceptAnswer(since: number, ...requests: Request[]): void {
   accept(...requests.filter((request) => (told_of.get(request.id) ?? 0) <= since))
 }
 
+/**
+ * Takes the answer to decisions: how the requests stand, if it says so. They are on their way until that is drawn, and not a moment
+ * less: in between they would look as if nobody had decided.
+ */
+export function acceptDecided(ids: string[], since: number, ...requests: Request[]): void {
+  answered.push(...ids)
+  acceptAnswer(since, ...requests)
+  flushSoon()
+}
+
 let loading: AbortController | null = null
 
 /** Reads one page of what waits; answers where the next one begins. */
@@ -126,6 +149,7 @@ async function readPage(query: Record<string, string>, signal: AbortSignal, seen
   const since = toldSoFar()
   const page = await client.list({ state: 'pending', ...query, limit: '100' }, signal)
   for (const request of page.requests) seen.add(request.id)
+  if (page.next_cursor) is_reading = true
   acceptAnswer(since, ...page.requests)
   return page.next_cursor
 }
@@ -145,7 +169,7 @@ async function reload(): Promise<void> {
   const before = new Set(get().requests.keys())
   try {
     // Most inboxes fit on one page, or two, and are drawn once; of more than that the riskiest are read first.
-    is_reading = true
+    is_reading = false
     let rest = await readPage({}, mine.signal, seen)
     if (rest) rest = await readPage({ cursor: rest }, mine.signal, seen)
     if (rest) {
@@ -295,11 +319,7 @@ export function noteSeen(ids: string[]): void {
 
 export const forgetArrivals = (): void => set({ arrived: new Set() })
 
-export function setDeciding(ids: string[], kind: DecisionKind | null): void {
-  const deciding = new Map(get().deciding)
-  for (const id of ids) {
-    if (kind) deciding.set(id, kind)
-    else deciding.delete(id)
-  }
-  set({ deciding })
+/** These decisions are on their way, until `acceptDecided`. */
+export function setDeciding(kinds: Iterable<[id: string, kind: DecisionKind]>): void {
+  set({ deciding: new Map([...get().deciding, ...kinds]) })
 }

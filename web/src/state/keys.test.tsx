@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, startTransition, Suspense, use } from 'react'
+import { act, startTransition, Suspense, use, useLayoutEffect } from 'react'
 import { createRoot } from 'react-dom/client'
 import { expect, it, vi } from 'vitest'
 import { useKeys } from './keys'
@@ -26,5 +26,23 @@ it('a key acts for what stands on the page, not for what is being made for it', 
   expect(box.textContent).toBe('this')
   window.dispatchEvent(new KeyboardEvent('keydown', { key: 'a' }))
   expect(pressed).toEqual(['this'])
+  await act(async () => root.unmount())
+})
+
+it('a key acts for nothing that is gone, from the very moment', async () => {
+  const pressed: string[] = []
+  const Request = () => {
+    useKeys({ a: () => pressed.push('gone') })
+    return 'request'
+  }
+  // Whoever presses as soon as the page has changed.
+  const After = () => {
+    useLayoutEffect(() => void window.dispatchEvent(new KeyboardEvent('keydown', { key: 'a' })), [])
+    return 'after'
+  }
+  const root = createRoot(document.createElement('div'))
+  await act(async () => root.render(<Request />))
+  await act(async () => startTransition(() => root.render(<After />)))
+  expect(pressed).toEqual([])
   await act(async () => root.unmount())
 })

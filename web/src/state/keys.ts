@@ -1,6 +1,6 @@
 // Keys of the page. One listener; whoever was mounted last is asked first. Typing in a field and open dialogs own the
 // keyboard (what is bound inside a dialog is heard there), and single letters can be switched off: people who speak to their computer would else decide by talking.
-import { createContext, useContext, useEffect, useLayoutEffect, useRef, type RefObject } from 'react'
+import { createContext, useContext, useLayoutEffect, useRef, type RefObject } from 'react'
 import { useSettings } from './settings'
 
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>
@@ -46,7 +46,8 @@ export function useKeys(map: KeyMap): void {
   // With what stands on the page, and not with what is being made for it.
   useLayoutEffect(() => void (latest.current = map))
   const scope = useContext(KeyScope)
-  useEffect(() => {
+  // Bound and let go together with what is drawn: other effects may come later, and a key before them would act for what is gone.
+  useLayoutEffect(() => {
     if (stack.length === 0) window.addEventListener('keydown', onKeyDown)
     const entry = { latest, scope }
     stack.push(entry)

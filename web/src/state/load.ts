@@ -1,6 +1,6 @@
 // Reading from the server for a component: shared by key, kept for a while, read again on demand. What the inbox shows
 // does not pass here; it lives on the event stream.
-import { startTransition, useCallback, useEffect, useRef } from 'react'
+import { startTransition, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 import { useOutside } from './store'
 
 type Entry = { data: unknown; error: unknown; at: number; running: boolean; tell: Set<() => void> }
@@ -54,7 +54,7 @@ type Options = {
 /** Reads `key`; nothing while it is null. */
 export function useLoad<T>(key: string | null, read: () => Promise<T>, { fresh_ms = 0, every_ms }: Options = {}): Loaded<T> {
   const latest = useRef(read)
-  latest.current = read
+  useLayoutEffect(() => void (latest.current = read))
   const subscribe = useCallback(
     (listener: () => void) => {
       if (key === null) return () => {}

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, startTransition, useLayoutEffect } from 'react'
+import { act, startTransition, Suspense, use, useLayoutEffect } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { create } from './store'
@@ -50,16 +50,31 @@ describe('a store outside of React', () => {
     expect(box.textContent).toBe('5')
   })
 
-  it('draws in the end what came within a transition, together with what a person did meanwhile', () => {
+  it('leaves what stands on the page until what came within a transition is ready', async () => {
+    const never = new Promise<void>(() => {})
     const Shown = () => {
-      const { a, b } = useCounts()
-      return `${a} ${b}`
+      const a = useCounts((counts) => counts.a)
+      if (a === 1) use(never)
+      return `a${a}`
     }
-    act(() => root.render(<Shown />))
-    act(() => {
-      startTransition(() => useCounts.setState({ a: 1 }))
-      useCounts.setState({ b: 2 })
-    })
-    expect(box.textContent).toBe('1 2')
+    await act(async () => root.render(<Suspense fallback="…"><Shown /></Suspense>))
+    await act(async () => startTransition(() => useCounts.setState({ a: 1 })))
+    expect(box.textContent).toBe('a0')
+    await act(async () => useCounts.setState({ a: 2 }))
+    expect(box.textContent).toBe('a2')
+  })
+
+  it('does not keep what was taken back while it was being drawn', async () => {
+    const Shown = () => useCounts((counts) => counts.a)
+    // Drawn after the other: by then the change is taken back.
+    let times = 0
+    const Meanwhile = () => {
+      if (useCounts((counts) => counts.a) === 1 && ++times === 1) useCounts.setState({ a: 0 })
+      return null
+    }
+    await act(async () => root.render([<Shown key="shown" />, <Meanwhile key="meanwhile" />]))
+    await act(async () => startTransition(() => useCounts.setState({ a: 1 })))
+    expect(times).toBe(1)
+    expect(box.textContent).toBe('0')
   })
 })

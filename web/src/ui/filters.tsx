@@ -1,7 +1,7 @@
 // Filters of a page that stand in its address, so that what is seen can be linked and found again.
 import type { ReactNode } from 'react'
 import { useLocation } from 'wouter'
-import { HiddenHint, hintOf } from '../request/hidden_hint'
+import { HiddenHint, hintOf } from './hidden_hint'
 import { useAddressQuery } from '../state/address'
 
 export type Filters = { search: string; given: URLSearchParams; put: (name: string, value: string) => void }

@@ -16,6 +16,10 @@ async function insist<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
+// Until the summer of 2026 browsers kept in mind for as long as the page stood that a file could not be read, and asked for it no
+// more. Under another name they do; what follows the `#` is not sent.
+const addressIn = (error: unknown): string | null => (error instanceof Error ? (/https?:\/\/\S+\.js(?=#|$)/.exec(error.message)?.[0] ?? null) : null)
+
 export type Later<P> = ComponentType<P> & {
   /** Fetches it ahead of its use; a failure then matters to nobody. */
   fetch: () => Promise<void>
@@ -24,10 +28,19 @@ export type Later<P> = ComponentType<P> & {
 /** A component in a file of its own. Once that is here it is drawn like any other, without the wait that `lazy` always makes. */
 export function later<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): Later<P> {
   let here: ComponentType<P> | null = null
+  let failed: string | null = null
+  let times = 0
   const bring = async () => {
-    const module = await load()
-    here = module.default
-    return module
+    if (here) return { default: here }
+    try {
+      const module: { default: ComponentType<P> } = await (failed ? import(/* @vite-ignore */ `${failed}#${++times}`) : load())
+      // Of two that came the first one stays.
+      here ??= module.default
+      return { default: here }
+    } catch (error) {
+      failed ??= addressIn(error)
+      throw error
+    }
   }
   const Lazy = lazy(() => insist(bring)) as unknown as ComponentType<P>
   const Part = (props: P) => {

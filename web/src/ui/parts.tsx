@@ -67,7 +67,7 @@ export const OutcomeTag = ({ outcome }: { outcome: Outcome }) => (
 
 /** The first letter of a name, in a circle. */
 export const Avatar = ({ name }: { name: string }) => (
-  <span className="inline-grid size-5 place-items-center rounded-full border border-sheet bg-accent text-[0.6875rem] font-semibold uppercase text-sheet">{visibleText(name.slice(0, 1))}</span>
+  <span className="inline-grid size-5 place-items-center rounded-full border border-sheet bg-accent text-[0.6875rem] font-semibold uppercase text-sheet">{visibleText(String.fromCodePoint(name.codePointAt(0) ?? 0x20))}</span>
 )
 
 /** A native modal dialog: the browser keeps the focus inside and gives it back. */

@@ -1,3 +1,4 @@
+import { beginning } from '../model/fold'
 import { maskedText, visibleText } from '../model/marked_text'
 import { maskCall } from '../model/secrets'
 import { isPlainCall, titleOf } from '../model/words'
@@ -6,7 +7,7 @@ import type { Request } from '../wire'
 /** What is asked, in one line for a list. */
 export function Title({ request }: { request: Request }) {
   // Masked before it is cut to what fits: half a credential would not be known as one.
-  if (!isPlainCall(request)) return <span className="font-medium">{maskedText(titleOf(request).split('\n', 1)[0]!.slice(0, 2000)).slice(0, 200)}</span>
+  if (!isPlainCall(request)) return <span className="font-medium">{beginning(maskedText(beginning(titleOf(request).split('\n', 1)[0]!, 2000)), 200)}</span>
   const tool = request.action!.tool
   const inner = maskedText(maskCall(request.headline.slice(tool.length + 1).replace(/\)$/, '')))
   // A line that is too long is cut, but never inside a number or a short word: half of it would be another one.

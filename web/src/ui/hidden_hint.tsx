@@ -1,6 +1,6 @@
 // A field cannot show what is hidden in it: below it the same text stands once more, with everything marked.
 import { findHidden } from '../model/hidden'
-import { LongText } from '../ui/safe_text'
+import { LongText } from './safe_text'
 
 const hides = (text: string): boolean => findHidden(text).length > 0
 
