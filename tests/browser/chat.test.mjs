@@ -53,7 +53,7 @@ test('H6 H7 what came of it stays, also when the answer to the decision comes af
   await page.waitForTimeout(450)
   await talk().getByRole('button', { name: 'Approve' }).click()
   await answered
-  await page.getByText(/count_pages.*approved ·/).waitFor()
+  await page.getByText(/count_pages.*: approved/).waitFor()
   await page.waitForTimeout(100)
   assert.equal(await result.count(), 1)
   await page.unroute('**/decision')
