@@ -224,7 +224,12 @@ test('H6 D3 D9 keyboard: values are changed and a warning is answered', async ()
   await keys.press('Control+A')
   await keys.type('{"amount": 23, "to": "Acme"}')
   await tabTo(/^Approve with changes/)
+  await page.waitForTimeout(450)
   await keys.press('Enter')
+  if (await page.getByText('There is more to read').count()) {
+    await page.waitForTimeout(450)
+    await keys.press('Enter')
+  }
   await tabTo(/^Approve .*now$/)
   await page.waitForTimeout(450)
   await keys.press('Enter')
