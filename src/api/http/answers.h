@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/http/api.h"
+#include "api/http/compress.h"
 #include "api/wire/errors.h"
 #include "base/json_fields.h"
 #include "service/decide.h"
@@ -34,6 +35,7 @@ inline void respond_json(const CallPtr& call, std::string body, int status = 200
     http::Response response;
     response.status = status;
     response.body = std::move(body);
+    compress_if_long(call->request, response);
     call->exchange->respond(std::move(response));
 }
 

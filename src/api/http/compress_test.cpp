@@ -1,0 +1,76 @@
+#include "api/http/compress.h"
+
+#include <gtest/gtest.h>
+#include <libdeflate.h>
+
+#include <memory>
+
+#include "api/http/test_api.h"
+
+namespace holdpoint::api {
+namespace {
+
+using namespace test;
+
+std::string unzipped(std::string_view small, std::size_t size_max) {
+    const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> decompressor{
+        libdeflate_alloc_decompressor(), libdeflate_free_decompressor};
+    std::string out(size_max, '\0');
+    std::size_t size = 0;
+    EXPECT_EQ(libdeflate_gzip_decompress(decompressor.get(), small.data(), small.size(), out.data(),
+                                         out.size(), &size),
+              LIBDEFLATE_SUCCESS);
+    out.resize(size);
+    return out;
+}
+
+class CompressTest : public ApiTest {
+  protected:
+    CompressTest() {
+        const std::string text(300, 'x');
+        for (int i = 0; i < 20; ++i)
+            propose(R"({"action":{"tool":"refund","arguments":{"note":")" + text + R"("}}})");
+    }
+    ClientResponse list(const std::string& target, Headers more) {
+        return call(ann_, "GET", target, {}, std::move(more));
+    }
+};
+
+TEST_F(CompressTest, W1_a_long_list_is_sent_as_gzip_to_whoever_takes_it) {
+    const ClientResponse plain = list("/v1/requests?limit=20", {});
+    ASSERT_EQ(plain.status, 200);
+    EXPECT_FALSE(plain.has_header("Content-Encoding"));
+    EXPECT_EQ(plain.header("Vary"), "Accept-Encoding");
+    const ClientResponse zipped =
+        list("/v1/requests?limit=20", {{"Accept-Encoding", "gzip, deflate, br"}});
+    ASSERT_EQ(zipped.header("Content-Encoding"), "gzip");
+    EXPECT_EQ(zipped.header("Vary"), "Accept-Encoding");
+    EXPECT_EQ(zipped.header("Content-Type"), "application/json");
+    EXPECT_LT(zipped.body.size() * 5, plain.body.size());
+    EXPECT_EQ(unzipped(zipped.body, plain.body.size()), plain.body);
+}
+
+TEST_F(CompressTest, W1_whoever_forbids_gzip_gets_none) {
+    const Headers forbidden{{"Accept-Encoding", "gzip;q=0, identity"}};
+    const ClientResponse plain = list("/v1/requests?limit=20", forbidden);
+    EXPECT_FALSE(plain.has_header("Content-Encoding"));
+    EXPECT_EQ(plain.body.front(), '{');
+}
+
+TEST_F(CompressTest, W1_short_answers_and_errors_stay_as_they_are) {
+    const Headers wanted{{"Accept-Encoding", "gzip"}};
+    EXPECT_FALSE(list("/v1/requests?limit=1", wanted).has_header("Content-Encoding"));
+    EXPECT_FALSE(list("/v1/me", wanted).has_header("Content-Encoding"));
+    EXPECT_FALSE(list("/v1/requests?limit=x", wanted).has_header("Content-Encoding"));
+}
+
+TEST_F(CompressTest, W1_a_body_that_would_keep_others_waiting_is_not_compressed) {
+    http::Response response;
+    response.body.assign(std::size_t{1024} * 1024 + 1, 'x');
+    compress_if_long({}, response);
+    EXPECT_TRUE(response.headers.empty());
+    EXPECT_EQ(response.body.size(), std::size_t{1024} * 1024 + 1);
+}
+
+}  // namespace
+}  // namespace holdpoint::api
