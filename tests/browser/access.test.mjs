@@ -2,7 +2,7 @@
 // is cut off; a phone held in one hand reaches the decision.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
+import { armed, closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
 import { unfold } from './inside.mjs'
 import { check, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
@@ -57,7 +57,7 @@ for (const [name, options] of variants) {
     await show(page, made.release)
     await page.getByRole('button', { name: 'Approve' }).click()
     if (await page.getByText('There is more to read').count()) {
-      await page.waitForTimeout(450)
+      await armed(page)
       await page.getByRole('button', { name: 'Approve' }).click()
     }
     await page.getByText('High risk: look once more').waitFor()
@@ -67,7 +67,7 @@ for (const [name, options] of variants) {
     await show(page, made.shell)
     await page.getByRole('button', { name: 'Approve' }).click()
     if (await page.getByText('There is more to read').count()) {
-      await page.waitForTimeout(450)
+      await armed(page)
       await page.getByRole('button', { name: 'Approve' }).click()
     }
     await page.getByText('Critical: confirm what you release').waitFor()
@@ -156,7 +156,7 @@ test('H6 a phone in one hand: from the list to the decision in two taps', async 
   await rowOf(page, request).tap()
   const button = page.getByRole('button', { name: 'Approve' })
   await button.waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   const box = await button.boundingBox()
   assert.ok(box.height >= 44, 'large enough for a thumb')
   assert.ok(box.y > page.viewportSize().height * 0.75, 'where the thumb is')
@@ -177,7 +177,7 @@ test('H6 a phone selects several and decides them together', async () => {
     await rowOf(page, request).tap()
   }
   await page.getByRole('button', { name: 'Decide 2 selected' }).tap()
-  await page.waitForTimeout(450)
+  await armed(page)
   await pressToTheEnd(page, 'Approve 2')
   await page.getByRole('button', { name: 'Yes, approve 2' }).tap()
   for (const request of some) await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
@@ -189,7 +189,7 @@ test('U1 H6 a phone vetoes one of several alike and approves the rest', async ()
   await prefer(page, { hold: 'off' })
   const some = await Promise.all(['a', 'b', 'c', 'd'].map((to) => billing.act('remind', { to })))
   await page.locator('[id^="row-group"]', { hasText: 'remind' }).tap()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.getByRole('button', { name: 'Veto row 2' }).tap()
   await pressToTheEnd(page, 'Approve 3, reject 1')
   await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).tap()

@@ -1,7 +1,7 @@
 // Several decided at once: what is on the screen, all of it, and nothing else.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, pause, pressToTheEnd, rowOf, setStage, show, startEmpty } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, pause, pressToTheEnd, rowOf, setStage, show, startEmpty } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
@@ -21,13 +21,13 @@ const group = () => page.locator('[id^="row-group"]')
 const openGroup = async (count) => {
   await group().click()
   await page.getByRole('button', { name: `Approve ${count}` }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
 }
 
 /** The second press, once it counts. */
 const pressAgain = async (what) => {
   await page.getByText(`${what} will run as shown. Press again.`).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('Shift+A')
 }
 
@@ -39,7 +39,7 @@ test('U1 similar requests become one row; one veto, the rest approved', async ()
   await row.click()
   await page.getByRole('columnheader', { name: 'amount' }).waitFor()
   await page.getByText('The same in all').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('a')
   await pause(200)
   assert.equal(await pending(), 4, 'the key for one request does not decide a group')
@@ -68,7 +68,7 @@ test('U1 selected requests are decided together; critical and irreversible ones 
   await page.keyboard.press('Shift+A')
   await page.getByText('critical: decide it alone').waitFor()
   await page.getByText('cannot be undone: decide it alone').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('Shift+A')
   await pressAgain('2 requests')
   await eventually('two are settled', async () => (await pending()) === 2)
@@ -80,7 +80,7 @@ test('U1 one of several was decided by somebody else: the rest counts, and it sa
   for (const amount of [10, 20, 30]) made.push(await agent.act('refund', { amount }, { risk: 'low' }))
   await group().click()
   await page.getByRole('table').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.route('**/v1/decisions', async (route) => {
     await bob.decide(made[1], 'reject')
     await route.continue()
@@ -101,7 +101,7 @@ test('U1 D8 what comes after the first press is not approved by the second', asy
   await refund(9999)
   await page.getByText('1 request came meanwhile: look again. Nothing was decided.').waitFor()
   assert.match(await page.getByRole('row', { name: /9999/ }).innerText(), /new/)
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('Shift+A')
   assert.equal(await pending(), 4)
   await pressAgain('4 requests')
@@ -138,7 +138,7 @@ test('U1 D8 what somebody changes after the first press is left out, and it says
   await bob.decide(made[1], 'modify', { arguments: { amount: 9999, currency: 'EUR' } })
   await page.getByText('1 request went meanwhile: look again').waitFor()
   await page.getByText('somebody changed it: decide it alone').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('Shift+A')
   await pressAgain('2 requests')
   await eventually('two have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 2, 12_000)
@@ -172,7 +172,7 @@ test('U1 D9 what is not shown whole is not decided with others: plans, answers, 
   // Another tool beside it: no columns, so all its arguments stand in its row.
   const row = await page.getByRole('row', { name: /move/ }).innerText()
   for (const text of ['from', 'the very last place of all', 'Monday', 'hours']) assert.ok(row.includes(text), text)
-  await page.waitForTimeout(450)
+  await armed(page)
   for (let i = 0; i < 8 && !(await page.getByText('1 request will run as shown').count()); ++i) await page.keyboard.press('Shift+A')
   await pressAgain('1 request')
   await eventually('one is settled', async () => (await pending()) === 3, 12_000)
@@ -185,7 +185,7 @@ test('U1 D8 what I decided is not decided again in its seconds, and one of it ca
   await openGroup(3)
   await page.keyboard.press('Shift+A')
   await page.getByText('3 requests will run as shown. Press again.').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('Shift+A')
   await page.getByRole('button', { name: 'Undo row 2' }).waitFor()
   assert.equal(await page.getByText(/It takes effect in \d s/).count(), 3)
@@ -212,7 +212,7 @@ test('U1 of more than can be decided at once the rest stays selected', async () 
   }
   await page.getByRole('button', { name: 'Decide 22 selected' }).click()
   await page.getByText('These are the first 20 of 22.').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await pressToTheEnd(page, 'Approve 20')
   await page.getByRole('button', { name: 'Yes, approve 20' }).click()
   await page.getByRole('button', { name: 'Decide 2 selected' }).waitFor()
@@ -250,7 +250,7 @@ for (const [name, options] of variants) {
     await window.locator('[id^="row-group"]').click()
     await window.getByRole('button', { name: 'Veto row 2' }).click()
     await check(window, 'several, one vetoed')
-    await window.waitForTimeout(450)
+    await armed(window)
     await pressToTheEnd(window, 'Approve 2, reject 1')
     await check(window, 'several, asked once more')
     await refund(9999)

@@ -1,7 +1,7 @@
 // A session as a conversation: the whole loop in one window.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, pause, prefer, setStage } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, pause, prefer, setStage } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
@@ -28,7 +28,7 @@ test('H6 H7 the whole loop in one window: asked, approved in place, run, reporte
   await talk().getByText('Clean up the site').waitFor()
   await talk().getByText('I found five pages that nobody links to.').waitFor()
   await page.getByText('1 decision needed').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await talk().getByRole('button', { name: 'Approve' }).click()
   await settled(request, 'approved')
   await agent.post(`/v1/requests/${request.id}/report`, { success: true, result: { deleted: 2 } })
@@ -50,7 +50,7 @@ test('H6 H7 what came of it stays, also when the answer to the decision comes af
     tell()
   })
   await talk().getByLabel('Waits for a decision').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await talk().getByRole('button', { name: 'Approve' }).click()
   await answered
   await page.getByText(/count_pages.*: approved/).waitFor()
@@ -76,7 +76,7 @@ test('H6 D9 what is risky is opened and read first; a rejection says why', async
   await card.getByRole('button', { name: 'Review and decide' }).click()
   const review = page.getByRole('dialog', { name: 'Review' })
   await review.getByText('Everyone can see it.').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await review.getByRole('button', { name: 'Reject' }).click()
   await review.getByText('This is not needed.').click()
   await review.getByRole('button', { name: 'Reject', exact: true }).click()
@@ -97,7 +97,7 @@ test('D8 D9 what somebody changes while it is reviewed is not what I confirm', a
   await talk().getByRole('button', { name: 'Review and decide' }).click()
   const review = page.getByRole('dialog', { name: 'Review' })
   await review.getByRole('button', { name: 'Approve' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await review.getByRole('button', { name: 'Approve' }).click()
   await review.getByRole('button', { name: 'Approve now' }).waitFor()
   await bob.decide(request, 'modify', { arguments: { amount: 9999 } })
@@ -114,7 +114,7 @@ test('U2 D8 a press on a card in the moment of its change decides nothing', asyn
   const request = await agent.act('pay', { amount: 24 }, { session, requirement: { lines: [{ quorum: 2 }] } })
   const card = talk().getByLabel('Waits for a decision')
   await card.getByRole('button', { name: 'Approve' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.evaluate(() => {
     const observer = new MutationObserver(() => {
       const card = document.querySelector('[aria-label="Waits for a decision"]')
@@ -136,7 +136,7 @@ test('H6 D8 a decision in its seconds can be taken back on its card', async () =
   const request = await agent.act('rename_page', { to: 'home' }, { session })
   const card = talk().getByLabel('Waits for a decision')
   await card.getByRole('button', { name: 'Approve' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await card.getByRole('button', { name: 'Approve' }).click()
   await card.getByText(/You approved this. It takes effect in \d s/).waitFor()
   assert.equal(await card.getByRole('button', { name: 'Approve' }).count(), 0)

@@ -1,7 +1,7 @@
 // Every decision on every kind of request, made on the page and checked at the agent's end.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
 import { checkInBothWidths } from './looks.mjs'
 
 let server, agent, ann, page
@@ -349,7 +349,7 @@ test('D9 high risk warns first, and a second press releases', async () => {
   await page.keyboard.press('a')
   await page.getByText('High risk: look once more').waitFor()
   assert.equal((await agent.read(request)).state, 'pending')
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('a')
   assert.equal((await settled(request)).outcome, 'approved')
 })
@@ -370,7 +370,7 @@ test('D3 D9 at high risk a change is what is confirmed: as it will run, named, a
   await check(page, 'a change that is asked about once more')
   await panel.getByRole('button', { name: 'Back' }).click()
   assert.match(await page.getByLabel('Arguments as JSON').inputValue(), /"amount": 24,\n  "memo": "half"/)
-  await page.waitForTimeout(420)
+  await armed(page)
   await page.getByRole('button', { name: 'Approve with changes' }).click()
   await panel.getByRole('button', { name: 'Approve with changes now' }).click()
   assert.deepEqual((await settled(request)).release.arguments, { orderId: '1234', amount: 24, memo: 'half' })

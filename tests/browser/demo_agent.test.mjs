@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, binary, closeBrowser, eventually, freePort, open, root, signIn } from './harness.mjs'
+import { armed, assertClean, binary, closeBrowser, eventually, freePort, open, root, signIn } from './harness.mjs'
 
 let folder, run, page, url
 before(async () => {
@@ -48,7 +48,7 @@ test('H6 H7 the demo agent asks in the chat, is approved there, and says what it
   await page.getByRole('link', { name: 'Chat' }).first().click()
   await join_in('Please publish the post "Spring sale".')
   await card().getByText('Publish the post "spring-sale" so that everyone can see it?').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await card().getByRole('button', { name: 'Approve' }).click()
   await talk().getByText('cms_publishPost done').waitFor()
   await talk().getByText('"Spring sale" is on the site now.').waitFor()
@@ -61,7 +61,7 @@ test('H6 D2 it is refused with a reason, proposes something else, and goes on wh
   await card().getByRole('button', { name: 'Review and decide' }).click()
   const review = page.getByRole('dialog', { name: 'Review' })
   await review.getByText('Exactly what will run').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await review.getByRole('button', { name: 'Reject' }).click()
   await page.keyboard.type('Only the postage, please.')
   await review.getByRole('button', { name: 'Reject', exact: true }).click()
@@ -71,7 +71,7 @@ test('H6 D2 it is refused with a reason, proposes something else, and goes on wh
   await card().getByText('Refund 500 of order 1234?').waitFor()
   await card().getByRole('button', { name: 'Review and decide' }).click()
   await review.getByText('Exactly what will run').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await review.getByRole('button', { name: 'Approve' }).click()
   await review.getByRole('button', { name: 'Approve now' }).click()
   await talk().getByText('process_refund done').waitFor({ timeout: 60_000 })

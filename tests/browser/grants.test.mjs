@@ -1,7 +1,7 @@
 // Letting similar actions pass for a while: what is offered, what it says beforehand, what it does, and how it ends.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
 import { checkInBothWidths } from './looks.mjs'
 import { fillShop, policyFile } from './shop.mjs'
 
@@ -21,7 +21,7 @@ const panel = () => page.getByRole('group', { name: 'Approve this, and similar o
 const openPanel = async (request) => {
   await page.goto(`${server.page_url}/r/${request.id}`)
   await page.getByRole('button', { name: 'More decisions' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('s')
   await panel().waitFor()
 }
@@ -86,7 +86,7 @@ test('P7 D9 a grant is given by whoever has read to the end, and at high risk wi
   const long = await billing.act('tidy', Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`place${i}`, `shelf ${i}`])), { risk: 'high' })
   await page.goto(`${server.page_url}/r/${long.id}`)
   await page.getByRole('button', { name: 'More decisions' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('s')
   await page.getByText('There is more to read. Approve again when you have.').waitFor()
   assert.equal(await panel().count(), 0)

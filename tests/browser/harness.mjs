@@ -233,11 +233,20 @@ export async function assertClean(page) {
 /** The row of a request in the list. */
 export const rowOf = (page, request) => page.locator(`[id="row-${request.id}"]`)
 
+/** Waits until a press counts: the page is drawn, what stands there is armed, and so is the button that has the focus. */
+export async function armed(page) {
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
+  await page.waitForFunction(() => {
+    const mark = performance.getEntriesByName('armed').at(-1)
+    return performance.now() >= (mark?.startTime ?? 0) && document.activeElement?.ariaDisabled !== 'true'
+  })
+}
+
 /** Opens a request and waits until deciding is armed. */
 export async function show(page, request) {
   await rowOf(page, request).click()
   await page.locator(`[data-request="${request.id}"]`).waitFor()
-  await page.waitForTimeout(420)
+  await armed(page)
 }
 
 /** Presses the button that decides several, as often as there is more to read, until it asks once more. */

@@ -1,7 +1,7 @@
 // Whatever an agent writes, anywhere: no script runs, nothing is fetched, nothing stays hidden, the layout holds.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertClean, Client, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { armed, assertClean, Client, closeBrowser, open, prefer, rowOf, Server, show } from './harness.mjs'
 import { all, chunks, hidden, line, markup, names, notes, odd, people, prose, shorts, texts, turn } from './hostile_strings.mjs'
 import { inside, lookAtEach, unfold, wrongsOn } from './inside.mjs'
 import { compareTexts } from './pixels.mjs'
@@ -215,10 +215,10 @@ test('H6 hostile words in every panel with which a request is decided', { timeou
     await page.getByLabel('A note with your approval').waitFor()
     await inspect(`note ${i}`)
     await page.keyboard.press('Escape')
-    await page.waitForTimeout(450)
+    await armed(page)
     await page.keyboard.press('a')
     if (await page.getByText('There is more to read').count()) {
-      await page.waitForTimeout(450)
+      await armed(page)
       await page.keyboard.press('a')
     }
     await page.getByText('High risk: look once more').waitFor()
@@ -476,7 +476,7 @@ test('H6 every hostile string in the tables of requests that are alike', async (
 test('H6 changing hostile arguments keeps every byte that was not changed', async () => {
   const request = await agent.act('tool', { keep: 'a\u202eb\u200b', amount: 1, proto: JSON.parse('{"__proto__":{"x":1}}') })
   await visit(request)
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('m')
   await page.getByLabel('amount').fill('2')
   await inspect('modify')
@@ -491,7 +491,7 @@ test('H6 D3 what hides in a value is printed below every field in which it is ch
   const raw = '{"to": "a\u200bb"}'
   const change = async (request) => {
     await visit(request)
-    await page.waitForTimeout(450)
+    await armed(page)
     await page.keyboard.press('m')
     await page.getByRole('button', { name: 'Approve with changes' }).waitFor()
   }
@@ -547,7 +547,7 @@ test('H6 secrets are masked until somebody asks to see them', async () => {
   // Nor beside what is changed.
   await page.reload()
   await page.locator(`[data-request="${request.id}"]`).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('m')
   await page.getByLabel('user').waitFor()
   const values = () => page.evaluate(() => [...document.querySelectorAll('#main input, #main textarea')].map((field) => field.value).join() + document.body.innerText)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, pause, rowOf, Server, setStage, show, signIn, startEmpty } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, pause, rowOf, Server, setStage, show, signIn, startEmpty } from './harness.mjs'
 import { checkInBothWidths } from './looks.mjs'
 
 let server, agent, ann, bob, page
@@ -78,7 +78,7 @@ test('U2 keys mean nothing until the request stands on the page, and what could 
   await signIn(other, await server.link('ann'))
   await rowOf(other, request).click()
   await other.getByText('A part of this page could not be read').waitFor()
-  await other.waitForTimeout(420)
+  await armed(other)
   for (const key of ['a', 'a', 'r', 'Enter']) await other.keyboard.press(key)
   await eventually('it is tried again', () => tries > 1)
   release()
@@ -86,7 +86,7 @@ test('U2 keys mean nothing until the request stands on the page, and what could 
   // Many browsers ask only once for an address that failed.
   const names = await other.evaluate(() => performance.getEntriesByType('resource').map((one) => one.name).filter((name) => name.includes('request_pane-')))
   assert.match(names.at(-1), /#1$/, 'it is tried under another name')
-  await other.waitForTimeout(420)
+  await armed(other)
   assert.equal(await other.evaluate(() => globalThis.presses), 2)
   assert.equal(await pending(), 1, 'nothing was decided')
   await other.keyboard.press('a')
@@ -108,7 +108,7 @@ test('U2 a held key decides once', async () => {
   await distinct(8)
   await eventually('all are there', async () => (await ids()).length === 8)
   await page.locator('[data-request]').waitFor()
-  await page.waitForTimeout(420)
+  await armed(page)
   // A held key: the first press, then repeats without a release.
   for (let i = 0; i < 30; ++i) {
     await page.keyboard.down('a')
@@ -123,7 +123,7 @@ test('U2 three quick taps decide once', async () => {
   await distinct(5)
   await eventually('all are there', async () => (await ids()).length === 5)
   await page.locator('[data-request]').waitFor()
-  await page.waitForTimeout(420)
+  await armed(page)
   // From inside the page, 60 ms apart: on a busy machine presses from outside come slower than any finger.
   await page.evaluate(async () => {
     for (let i = 0; i < 3; ++i) {
@@ -140,7 +140,7 @@ test('U2 a double click and a held Enter on the button decide once', async () =>
   await distinct(6)
   await eventually('all are there', async () => (await ids()).length === 6)
   await page.locator('[data-request]').waitFor()
-  await page.waitForTimeout(420)
+  await armed(page)
   await page.getByRole('button', { name: 'Approve' }).dblclick()
   await pause(600)
   assert.equal(await pending(), 5)
@@ -227,7 +227,7 @@ test('D8 D9 what somebody changes under my eyes is not what I confirm: the panel
   assert.match(await told.innerText(), /amount[^]*24[^]*9999/)
   assert.equal(await page.getByRole('button', { name: 'Approve now' }).count(), 0)
   // Read again, and decided anew, it counts.
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Approve now' }).click()
   await eventually('it is approved as changed', async () => (await agent.read(request)).outcome !== null, 12_000)
@@ -326,7 +326,7 @@ test('H7 a server that restarts loses the page nothing', async () => {
   await page.getByText('deciding waits until it is back').waitFor()
   await checkInBothWidths(page, 'no connection')
   // Long armed: only the missing connection keeps this press from being sent as soon as the server is back.
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.keyboard.press('a')
   await server.run()
   const fresh = await agent.act('fresh', {})

@@ -2,7 +2,7 @@
 // it, and it comes back to where it was. No test here touches the mouse.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, prefer, rowOf, Server } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, prefer, rowOf, Server } from './harness.mjs'
 import { fillShop, policyFile } from './shop.mjs'
 
 let server, billing, ann, refund, page
@@ -206,7 +206,7 @@ test('H6 D3 D9 keyboard: values are changed and a warning is answered', async ()
   const request = await billing.act('pay', { amount: 240, to: 'Acme' }, { risk: 'high' })
   await page.goto(`${server.page_url}/r/${request.id}`)
   await page.getByRole('button', { name: 'More decisions' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await keys.press('m')
   await tabTo(/^amount/)
   await keys.press('Control+A')
@@ -224,14 +224,14 @@ test('H6 D3 D9 keyboard: values are changed and a warning is answered', async ()
   await keys.press('Control+A')
   await keys.type('{"amount": 23, "to": "Acme"}')
   await tabTo(/^Approve with changes/)
-  await page.waitForTimeout(450)
+  await armed(page)
   await keys.press('Enter')
   if (await page.getByText('There is more to read').count()) {
-    await page.waitForTimeout(450)
+    await armed(page)
     await keys.press('Enter')
   }
   await tabTo(/^Approve .*now$/)
-  await page.waitForTimeout(450)
+  await armed(page)
   await keys.press('Enter')
   await eventually('it runs as changed', async () => (await billing.read(request)).release?.arguments.amount === 23)
 })
@@ -240,7 +240,7 @@ test('H6 Q2 keyboard: a plan is put in another order, a step goes and one comes;
   const request = await billing.propose({ kind: 'plan', plan: { title: 'Clean up', steps: [{ action: 'list' }, { action: 'delete' }, { action: 'tell' }] } })
   await page.goto(`${server.page_url}/r/${request.id}`)
   await page.getByRole('button', { name: 'More decisions' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await keys.press('m')
   await tabTo('Move step 1 down')
   await keys.press('Enter')
@@ -272,6 +272,8 @@ const questions = [
     await tabTo('Your answer')
     await keys.press('Space')
     await (await chooser).setFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
+    // It is an answer once it has been read.
+    await page.getByText('notes.txt').first().waitFor()
   }, { name: 'notes.txt', media_type: 'text/plain', content_base64: 'aGVsbG8=' }],
 ]
 for (const [name, input, fill, answer] of questions) {
@@ -279,7 +281,7 @@ for (const [name, input, fill, answer] of questions) {
     const request = await billing.propose({ kind: 'input', input: { question: `A ${name}?`, ...input } })
     await page.goto(`${server.page_url}/r/${request.id}`)
     await page.getByRole('button', { name: 'Answer', exact: true }).waitFor()
-    await page.waitForTimeout(450)
+    await armed(page)
     await fill()
     await tabTo('Answer')
     await keys.press('Enter')
@@ -294,13 +296,13 @@ test('U1 keyboard: one of several is vetoed, the rest approved', async () => {
   await page.locator('[id^="row-group"]').waitFor()
   await tabTo('Requests that wait')
   for (let i = 0; i < 20 && !(await page.getByRole('table').count()); ++i) await keys.press('ArrowDown')
-  await page.waitForTimeout(450)
+  await armed(page)
   await tabTo(/^Veto row 2/)
   await keys.press('Space')
   await tabTo(/^Approve 2, reject 1/)
   await keys.press('Enter')
   await page.getByText('Press again.').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await keys.press('Enter')
   await eventually('two run', async () => (await Promise.all(some.map((one) => billing.read(one)))).map((one) => one.outcome).sort().join() === 'approved,approved,rejected')
 })
@@ -349,7 +351,7 @@ test('H6 keyboard: a conversation is answered in place, and the focus stays in i
   const request = await billing.act('deploy', { to: 'a' }, { session: 'talk', context: { user_prompt: 'Bring it out' } })
   await page.goto(`${server.page_url}/chat?session=talk`)
   await page.getByLabel('Waits for a decision').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await tabTo('Approve')
   await keys.press('Enter')
   await eventually('it is approved', async () => (await billing.read(request)).outcome === 'approved')
@@ -363,7 +365,7 @@ test('H6 keyboard: the keys that the review in a conversation shows do what they
   await keys.press('Enter')
   const review = page.getByRole('dialog', { name: 'Review' })
   await review.getByRole('button', { name: 'More decisions' }).waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await keys.press('r')
   await eventually('the words have the focus', async () => /^Why/.test((await focused())?.name ?? ''))
   await keys.type('No')
@@ -379,7 +381,7 @@ test('H6 keyboard: the keys that the review in a conversation shows do what they
   assert.equal(await page.getByRole('dialog', { name: 'Keys' }).count(), 0)
   await keys.press('a')
   await review.getByText('High risk: look once more').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await keys.press('a')
   await eventually('it is approved', async () => (await billing.read(request)).outcome === 'approved')
   const other = await billing.act('deploy', { to: 'c' }, { session: 'review', risk: 'high' })

@@ -1,7 +1,7 @@
 // Taking a decision back while the server holds it, seeing who else looks, and putting off on every device.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, open, prefer, rowOf, setStage, show, startEmpty } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, prefer, rowOf, setStage, show, startEmpty } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
@@ -42,7 +42,7 @@ for (const [name, key, group_key] of [['a double click', null, null], ['two quic
     await show(page, request)
     await pressTwice(key)
     await page.getByText('High risk: look once more').waitFor()
-    await page.waitForTimeout(450)
+    await armed(page)
     assert.ok(await isUntouched(request))
     await page.getByRole('button', { name: 'Approve now' }).waitFor()
   })
@@ -51,10 +51,10 @@ for (const [name, key, group_key] of [['a double click', null, null], ['two quic
     const some = await Promise.all(['a', 'b', 'c'].map((order) => agent.act('refund', { order })))
     await page.locator('[id^="row-group"]').click()
     await page.getByRole('table').waitFor()
-    await page.waitForTimeout(450)
+    await armed(page)
     await pressTwice(group_key)
     await page.getByText('3 requests will run as shown. Press again.').waitFor()
-    await page.waitForTimeout(450)
+    await armed(page)
     for (const request of some) assert.ok(await isUntouched(request))
     await page.getByRole('button', { name: 'Yes, approve 3' }).waitFor()
   })
@@ -81,7 +81,7 @@ test('D8 U2 the key z takes it back too; left alone it takes effect', async () =
   await page.locator('#requests').focus()
   await page.keyboard.press('z')
   await page.getByText('deploy: taken back; it waits again').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await approveHigh(request)
   await eventually('it takes effect', async () => (await agent.read(request)).outcome === 'approved', 12_000)
   await rowOf(page, request).waitFor({ state: 'detached' })
@@ -91,7 +91,7 @@ test('D8 several at once are held together and taken back together; a no counts 
   const some = await Promise.all(['a', 'b', 'c', 'd'].map((name) => agent.act('refund', { order: name })))
   await page.locator('[id^="row-group"]').click()
   await page.getByRole('table').waitFor()
-  await page.waitForTimeout(450)
+  await armed(page)
   await page.getByRole('button', { name: 'Veto row 1' }).click()
   await page.getByRole('button', { name: 'Approve 3, reject 1' }).click()
   await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()

@@ -70,8 +70,9 @@ export class Firefox {
     await this.call('WebDriver:ElementClick', { id: Object.values(found)[0] })
   }
 
-  text = () => this.run('return document.body.innerText')
-  sees = (words) => eventually(`the page says “${words}”`, async () => (await this.text()).includes(words))
+  // On the way from one page to the next there is none.
+  text = () => this.run("return document.body?.innerText ?? ''")
+  sees = (words) => eventually(`the page says “${words}”`, async () => (await this.text())?.includes(words))
 
   async stop() {
     const ended = new Promise((resolve) => this.process.once('exit', resolve))

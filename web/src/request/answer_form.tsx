@@ -1,5 +1,5 @@
 // The six kinds of question.
-import { useId, useState } from 'react'
+import { useId, useRef, useState } from 'react'
 import { file_bytes_max, type Draft } from '../model/answer'
 import { visibleText } from '../model/marked_text'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
@@ -37,18 +37,25 @@ function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; 
 
 function FileField({ draft, onChange, id }: { draft: Draft; onChange: Props['onChange']; id: string }) {
   const [problem, setProblem] = useState<string | null>(null)
+  const chosen = useRef<File>(undefined)
   const take = async (file: File | undefined) => {
-    if (!file) return onChange({ ...draft, file: null })
-    if (file.size > file_bytes_max) {
-      setProblem(`${visibleText(file.name)} has ${Math.ceil(file.size / 1024)} KiB; at most ${file_bytes_max / 1024} KiB can be sent.`)
-      return onChange({ ...draft, file: null })
-    }
-    setProblem(null)
-    onChange({ ...draft, file: await readFile(file) })
+    const is_large = file !== undefined && file.size > file_bytes_max
+    setProblem(is_large ? `${visibleText(file.name)} has ${Math.ceil(file.size / 1024)} KiB; at most ${file_bytes_max / 1024} KiB can be sent.` : null)
+    chosen.current = file
+    // Nothing is the answer while it is being read, least of all the file that was chosen before.
+    onChange({ ...draft, file: null })
+    if (!file || is_large) return
+    const content = await readFile(file)
+    if (chosen.current === file) onChange({ ...draft, file: content })
   }
   return (
     <>
       <input id={id} type="file" aria-invalid={problem !== null} aria-describedby={problem ? `${id}-problem` : undefined} className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
+      {draft.file && (
+        <p className="m-0 mt-1 text-[0.875rem] text-faint">
+          <SafeText text={draft.file.name} /> is your answer.
+        </p>
+      )}
       {problem && (
         <p id={`${id}-problem`} role="alert" className="m-0 mt-1 text-[0.875rem] text-no">
           {problem}
