@@ -133,6 +133,8 @@ def comparisons(figures):
                            "≤ 1,024 bytes", lambda v: v <= 1024))
         lines.append(ratio(figures, f"decision → wake-up with parked {label}s ÷ with one",
                            f"park_{kind}_wake_p50", "latency_p50"))
+    lines.append(plain(figures, "memory per parked event stream over TLS", "park_tls_bytes", "bytes", "≤ 16,384 bytes",
+                       lambda v: v <= 16_384))
     lines.append(ratio(figures, "restart with the big store ÷ empty, after a clean stop",
                        "restart_big_clean", "restart_empty_clean", 1, "≤ 2", lambda v: v <= 2))
     lines.append(ratio(figures, "restart with the big store ÷ empty, after kill -9",

@@ -46,6 +46,13 @@ def memory_gb():
     return 0
 
 
+def resident_bytes(pid):
+    for line in read(f"/proc/{pid}/status").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
 def output_of(*command):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)

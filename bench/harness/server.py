@@ -24,7 +24,7 @@ def free_port():
 
 
 def wait_for_port(port, process, seconds=20, path=None):
-    """Until the port answers (with 200 for `path`, if there is one)."""
+    """Until the port answers (with 200 for `path`, if there is one, which is asked for without TLS)."""
     start = time.monotonic()
     while time.monotonic() - start < seconds:
         if process.poll() is not None:
@@ -97,15 +97,15 @@ class Holdpoint:
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory, mode=0o700)
 
-    def start(self):
+    def start(self, *flags):
         port = free_port()
         # The agents of a benchmark have more waiting than any real one, and for longer; its people decide faster.
         process = Process(
             [self.binary, "serve", "--data", self.data, "--listen", f"127.0.0.1:{port}",
              "--pending-max", "100000000", "--timeout", "24h", "--connections-max", "1000000", "--decisions-per-key", "0",
-             "--log-level", "warn"],
+             "--log-level", "warn", *flags],
             os.path.join(self.directory, "log"), port)
-        process.wait("/readyz")
+        process.wait(None if "--tls-cert" in flags else "/readyz")
         if not os.path.exists(self.people):
             self.make_keys(port)
         return process

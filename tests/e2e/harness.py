@@ -38,6 +38,15 @@ PATIENCE_S = 20.0
 
 REFUND = {"orderId": "1234", "amount": 50000}
 
+# One of each kind.
+SUBJECTS = {
+    "action": {"tool": "process_refund", "arguments": {"orderId": "1234", "amount": 50000}},
+    "plan": {"title": "Clean up", "steps": [{"action": "list"}, {"action": "delete"}, {"action": "tell", "optional": True}]},
+    "input": {"question": "Which?", "type": "text"},
+    "confirmation": {"message": "Publish the post?"},
+    "response": {"text": "Done."},
+}
+
 
 def binary():
     return os.environ.get("HOLDPOINT_BIN", str(ROOT / "build" / "holdpoint"))
