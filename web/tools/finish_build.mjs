@@ -71,7 +71,7 @@ function writeServiceWorker() {
 }
 writeServiceWorker()
 
-/** What a browser gets if it understands it: made once here, so that the server never compresses. */
+/** What a browser gets if it understands it: made once here, so that the server never compresses the page. */
 function compress(file) {
   const bytes = readFileSync(file)
   const forms = {

@@ -9,8 +9,6 @@
 namespace holdpoint::api {
 namespace {
 
-// What holds secrets of its own (a new key, the token of a session) is shorter than this: what others
-// wrote never stands beside it in one compressed body, where its length would tell about it.
 constexpr std::size_t bytes_min = std::size_t{8} * 1024;
 // About four milliseconds of the network thread.
 constexpr std::size_t bytes_max = std::size_t{1024} * 1024;
@@ -36,6 +34,9 @@ std::string gzip(std::string_view plain) {
 }  // namespace
 
 void compress_if_long(const http::Request& request, http::Response& response) {
+    // A new key or a session's token is the answer to a POST: the length of a compressed body tells
+    // about what stands in it to whoever chose the text beside it.
+    if (request.method != "GET" && request.method != "HEAD") return;
     const std::size_t size = response.body.size();
     if (size < bytes_min || size > bytes_max) return;
     response.headers.emplace_back("Vary", "Accept-Encoding");

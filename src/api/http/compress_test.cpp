@@ -64,10 +64,41 @@ TEST_F(CompressTest, W1_short_answers_and_errors_stay_as_they_are) {
     EXPECT_FALSE(list("/v1/requests?limit=x", wanted).has_header("Content-Encoding"));
 }
 
-TEST_F(CompressTest, W1_a_body_that_would_keep_others_waiting_is_not_compressed) {
+TEST_F(CompressTest, W1_HEAD_tells_the_length_that_GET_would_have) {
+    const Headers wanted{{"Accept-Encoding", "gzip"}};
+    const ClientResponse whole = list("/v1/requests?limit=20", wanted);
+    const ClientResponse head = call(ann_, "HEAD", "/v1/requests?limit=20", {}, wanted);
+    EXPECT_EQ(head.header("Content-Encoding"), "gzip");
+    EXPECT_EQ(head.header("Content-Length"), std::to_string(whole.body.size()));
+    EXPECT_EQ(head.body, "");
+}
+
+TEST_F(CompressTest, W2_the_lists_of_older_clients_are_compressed_too) {
+    const ClientResponse zipped = list("/api/approvals", {{"Accept-Encoding", "gzip"}});
+    EXPECT_EQ(zipped.header("Content-Encoding"), "gzip");
+}
+
+TEST_F(CompressTest, X7_no_answer_to_a_POST_is_compressed_because_it_may_hold_a_new_secret) {
+    std::string groups;
+    for (int i = 0; i < 99; ++i) {
+        const std::string number = std::to_string(100 + i);
+        groups += (i > 0 ? R"(,")" : R"(")") + number + std::string(96, 'g') + '"';
+    }
+    const ClientResponse made =
+        call(admin_, "POST", "/v1/keys",
+             R"({"role":"approver","name":"many","groups":[)" + groups + "]}",
+             {{"Accept-Encoding", "gzip"}});
+    ASSERT_EQ(made.status, 201) << made.body;
+    ASSERT_GT(made.body.size(), std::size_t{8} * 1024);
+    EXPECT_FALSE(made.has_header("Content-Encoding"));
+}
+
+TEST(Compress, W1_a_body_that_would_keep_others_waiting_is_not_compressed) {
+    http::Request request;
+    request.method = "GET";
     http::Response response;
     response.body.assign(std::size_t{1024} * 1024 + 1, 'x');
-    compress_if_long({}, response);
+    compress_if_long(request, response);
     EXPECT_TRUE(response.headers.empty());
     EXPECT_EQ(response.body.size(), std::size_t{1024} * 1024 + 1);
 }
