@@ -99,11 +99,15 @@ Decision record(const DecisionCommand& command, const Actor& person, const Reque
     return decision;
 }
 
-/// For the event log: what was decided, in the words of the decision.
-JsonText detail_of(const Decision& decision, const DecisionCommand& command) {
-    std::string text = "{\"decision\":\"";
-    text += to_string(decision.kind);
-    text += "\",\"digest\":\"" + decision.digest + '"';
+/// For the event log: what was decided, in the words of the decision, and what it puts in place of
+/// what was proposed. The request keeps only the last change; the log keeps each.
+JsonText detail_of(const Decision& decision, const DecisionCommand& command, Kind of) {
+    std::string text = "{";
+    const bool has_replacement = !decision.replacement.is_null();
+    if (has_replacement && of == Kind::action)
+        text += "\"arguments\":" + decision.replacement.text + ',';
+    text +=
+        fmt::format(R"("decision":"{}","digest":"{}")", to_string(decision.kind), decision.digest);
     const auto add = [&](std::string_view name, const std::string& words) {
         if (words.empty()) return;
         text += fmt::format(",\"{}\":", name);
@@ -112,7 +116,10 @@ JsonText detail_of(const Decision& decision, const DecisionCommand& command) {
     add("guidance", decision.guidance);
     add("note", decision.note);
     if (!command.proof.is_null()) text += ",\"passkey\":" + command.proof.text;
+    if (has_replacement && of == Kind::plan) text += ",\"plan\":" + decision.replacement.text;
     add("reason", decision.reason);
+    if (has_replacement && of == Kind::response)
+        text += ",\"response\":" + decision.replacement.text;
     add("to", decision.target);
     text += '}';
     return {std::move(text)};
@@ -182,13 +189,13 @@ Result<Step> release_or_wait(Request request, const DecisionCommand& command, co
     step.request = std::move(request);
     const bool is_complete = seat_votes(step.request.requirement, step.request.votes);
     if (!is_complete) {
-        note(step, EventKind::voted, person, now, detail_of(decision, command));
+        note(step, EventKind::voted, person, now, detail_of(decision, command, step.request.kind));
         step.effects.push_back({EventKind::voted, step.request.id});
         return step;
     }
     const Outcome outcome = step.request.proposed.is_null() ? Outcome::approved : Outcome::modified;
     step.request.decision = decision;
-    settle(step, outcome, person, now, detail_of(decision, command));
+    settle(step, outcome, person, now, detail_of(decision, command, step.request.kind));
     return step;
 }
 
@@ -203,12 +210,12 @@ Result<Step> reject(Request request, const DecisionCommand& command, const Actor
     step.request = std::move(request);
     seat_votes(step.request.requirement, step.request.votes);
     if (rejections < step.request.requirement.reject_threshold) {
-        note(step, EventKind::voted, person, now, detail_of(decision, command));
+        note(step, EventKind::voted, person, now, detail_of(decision, command, step.request.kind));
         step.effects.push_back({EventKind::voted, step.request.id});
         return step;
     }
     step.request.decision = decision;
-    settle(step, Outcome::rejected, person, now, detail_of(decision, command));
+    settle(step, Outcome::rejected, person, now, detail_of(decision, command, step.request.kind));
     return step;
 }
 
@@ -225,7 +232,7 @@ Result<Step> answer(Request request, const DecisionCommand& command, const Actor
     Step step;
     step.request = std::move(request);
     step.request.decision = decision;
-    settle(step, Outcome::answered, person, now, detail_of(decision, command));
+    settle(step, Outcome::answered, person, now, detail_of(decision, command, step.request.kind));
     return step;
 }
 
@@ -240,7 +247,7 @@ Result<Step> escalate(Request request, const DecisionCommand& command, const Act
     step.request.timing.is_escalated = true;
     step.request.expires_at =
         std::max(step.request.expires_at, now + step.request.timing.timeout_ms);
-    note(step, EventKind::escalated, person, now, detail_of(decision, command));
+    note(step, EventKind::escalated, person, now, detail_of(decision, command, step.request.kind));
     step.effects.push_back({EventKind::escalated, step.request.id});
     release_if_complete(step, person, now);
     return step;
@@ -251,7 +258,8 @@ Step end(Request request, Outcome outcome, const DecisionCommand& command, const
     Step step;
     step.request = std::move(request);
     step.request.decision = record(command, person, step.request, now);
-    settle(step, outcome, person, now, detail_of(*step.request.decision, command));
+    settle(step, outcome, person, now,
+           detail_of(*step.request.decision, command, step.request.kind));
     return step;
 }
 

@@ -114,6 +114,36 @@ TEST(Decide, D3_modify_runs_the_changed_arguments_and_keeps_the_original) {
     EXPECT_EQ(step.request.tool, "refund") << "the tool cannot be changed";
 }
 
+TEST(Decide, D3_S3_the_record_keeps_what_each_person_put_in_place) {
+    const Request before = pending({anybody(2)});
+    const Step first = decided(before, DecisionKind::modify, ann);
+    DecisionCommand other = command(DecisionKind::modify);
+    other.digest = first.request.digest;
+    other.replacement.text = R"({"amount":3,"order":"A-1"})";
+    const Step second = decided(first.request, other, ben);
+    EXPECT_EQ(first.events[0].detail.text,
+              R"({"arguments":{"amount":4,"order":"A-1"},"decision":"modify","digest":")" +
+                  first.request.digest + R"("})");
+    EXPECT_EQ(parsed(second.events[0].detail.text).at("arguments").at("amount"), 3);
+    EXPECT_EQ(first.events[0].kind, EventKind::voted);
+}
+
+TEST(Decide, D3_S3_a_changed_plan_or_response_is_recorded_by_its_name) {
+    const Step plan = decided(pending(Kind::plan), DecisionKind::modify, ann);
+    EXPECT_EQ(json::canonical(parsed(plan.events[0].detail.text).at("plan")),
+              changeable_part(Kind::plan, plan.request.subject));
+    const Step response = decided(pending(Kind::response), DecisionKind::modify, ann);
+    EXPECT_EQ(parsed(response.events[0].detail.text).at("response").at("text").as_string(),
+              "Nearly done.");
+    DecisionCommand kept = command(DecisionKind::approve);
+    kept.approved_steps = {1, 3};
+    const Step fewer = decided(pending(Kind::plan), kept, ann);
+    EXPECT_EQ(parsed(fewer.events[0].detail.text).at("plan").at("steps").as_array().size(), 2u)
+        << "leaving out steps is a change, too";
+    const Step plain = decided(pending(Kind::plan), DecisionKind::approve, ann);
+    EXPECT_FALSE(parsed(plain.events[0].detail.text).as_object().contains("plan"));
+}
+
 TEST(Decide, D3_modify_is_refused_where_the_gate_forbids_it) {
     Request request = pending();
     request.requirement.modifiable = false;

@@ -32,6 +32,14 @@ auto find_of(std::vector<Held>& holds, const PrincipalId& by) {
                         [&](const Held& held) { return held.person.id == by; });
 }
 
+/// What the decision will say when it takes effect, and when that is: should it be taken back, this
+/// is all that is left of it.
+JsonText held_detail(const Step& decided, Timestamp until) {
+    std::string text = decided.events.front().detail.text;
+    text.pop_back();
+    return {text + fmt::format(R"(,"until":"{}"}})", to_string(until))};
+}
+
 JsonText void_detail(const Held& held, const std::string& because) {
     return {fmt::format(R"({{"because":{},"by":{},"decision":"{}"}})", json::quoted(because),
                         json::quoted(held.person.name), to_string(held.command.kind))};
@@ -55,7 +63,8 @@ Timestamp effective_at(const Request& request, const Held& held) {
 
 Result<Step> hold(Request request, const DecisionCommand& command, const Actor& person,
                   Timestamp until, Timestamp now) {
-    if (const Result<Step> ok = decide(request, command, person, now); !ok) return ok.error();
+    const Result<Step> decided = decide(request, command, person, now);
+    if (!decided) return decided.error();
     Held held{command, person, now, until};
     held.command.digest = request.digest;
     const auto mine = find_of(request.holds, person.id);
@@ -70,9 +79,7 @@ Result<Step> hold(Request request, const DecisionCommand& command, const Actor& 
     step.request = std::move(request);
     step.request.version += 1;
     step.request.next_at = next_wake(step.request);
-    note(step, EventKind::held, person, now,
-         {fmt::format(R"({{"decision":"{}","digest":"{}","until":"{}"}})", to_string(command.kind),
-                      step.request.digest, to_string(until))});
+    note(step, EventKind::held, person, now, held_detail(*decided, until));
     return step;
 }
 

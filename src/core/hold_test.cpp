@@ -38,6 +38,23 @@ TEST(Hold, a_held_decision_is_recorded_and_changes_nothing_yet) {
     EXPECT_TRUE(due_hold(request, start + 6 * second));
 }
 
+TEST(Hold, S3_what_was_held_stays_in_the_record_when_it_is_taken_back) {
+    DecisionCommand change = command(DecisionKind::modify);
+    change.note = "half of it";
+    const Request before = pending();
+    const Result<Step> step =
+        hold(before, change, person("ann"), start + 6 * second, start + second);
+    ASSERT_TRUE(step);
+    const json::value detail = parsed(step->events[0].detail.text);
+    EXPECT_EQ(json::canonical(detail.at("arguments")), R"({"amount":4,"order":"A-1"})");
+    EXPECT_EQ(detail.at("decision").as_string(), "modify");
+    EXPECT_EQ(detail.at("note").as_string(), "half of it");
+    EXPECT_EQ(detail.at("until").as_string(), to_string(start + 6 * second));
+    const Step done = release_hold(step->request, id_of("ann"), start + 6 * second);
+    EXPECT_EQ(detail.at("digest").as_string(), done.request.digest)
+        << "of what it would have released";
+}
+
 TEST(Hold, it_takes_effect_as_if_it_had_been_made_then) {
     const Request held = with_hold(pending(), DecisionKind::approve, person("ann"));
     const Step step = release_hold(held, id_of("ann"), start + 6 * second);
