@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { armed, closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
 import { unfold } from './inside.mjs'
-import { check, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
+import { check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -147,6 +147,29 @@ test('H6 the empty inbox teaches, and axe finds nothing there', async () => {
   const request = await agent.act('process_refund', { orderId: '1234', amount: 24 })
   await rowOf(page, request).waitFor()
   await page.context().close()
+  await fresh.stop()
+})
+
+test('H6 axe finds nothing where there is nothing yet, nothing that fits, nothing to be had, or nothing to decide', { timeout: 240_000 }, async () => {
+  const fresh = await new Server().start()
+  const look = async (page, path, what = path) => {
+    await page.goto(`${fresh.page_url}/${path}`)
+    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
+    await page.waitForTimeout(250)
+    await checkInBothWidths(page, what)
+  }
+  const page = await open(fresh, 'admin')
+  for (const path of ['chat', 'history', 'grants', 'stats', 'audit', 'policy?tab=backtest', 'policy?tab=suggest', 'policy?tab=versions']) await look(page, path, `${path}, empty`)
+  await look(page, 'r/req_01M7PD8QPQSZEG1CK244A5K186', 'a request that is not there')
+  const request = await (await fresh.agent('first-bot')).act('process_refund', { orderId: '1234', amount: 24 })
+  for (const path of ['?q=nothing+has+this', 'history?tool=unknown', 'audit?tool=unknown']) await look(page, path)
+  await page.route('**/v1/{stats,users,grants,policy,requests}*', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"the store could not answer"}}' }))
+  for (const path of ['stats', 'people', 'grants', 'policy', 'history']) await look(page, path, `${path}, which cannot be read`)
+  await page.context().close()
+  await fresh.person('olga', { role: 'auditor' })
+  const auditor = await open(fresh, 'olga')
+  for (const path of ['', `r/${request.id}`, 'people', 'settings']) await look(auditor, path, `/${path} for an auditor`)
+  await auditor.context().close()
   await fresh.stop()
 })
 
