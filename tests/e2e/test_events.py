@@ -30,6 +30,8 @@ class EventTest(ServerTest):
         self.assertEqual(sequence, sorted(set(sequence)))
         timeline = self.ann.timeline(request)
         self.assertEqual([(e["seq"], e["type"]) for e in timeline], [(int(e["id"]), e["event"]) for e in events])
+        self.assertEqual(timeline, [{name: e["data"][name] for name in timeline[0]} for e in events],
+                         "the stream tells as much of each as the timeline")
         self.assertEqual(reader.retry, 2000)
 
     def test_H7_approval_required_carries_the_older_names(self):

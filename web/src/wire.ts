@@ -476,6 +476,9 @@ export type Event = {
   type: EventName
   at: Time
   actor: TextOrNull
+  via: TextOrNull
+  address: TextOrNull
+  detail: Json
   request: Request
   approvalId?: RequestId
   toolName?: TextOrNull

@@ -138,10 +138,28 @@ TEST(Sse, H7_an_event_has_id_name_and_one_line_of_data) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
     const json::value data =
         parsed(text.substr(text.find('{'), text.rfind('}') - text.find('{') + 1));
-    EXPECT_EQ(names_in(data), (Names{"seq", "type", "at", "actor", "approvalId", "toolName",
-                                     "input", "message", "request"}));
+    EXPECT_EQ(names_in(data), (Names{"seq", "type", "at", "actor", "via", "address", "detail",
+                                     "approvalId", "toolName", "input", "message", "request"}));
     EXPECT_EQ(data.at("type").as_string(), "approval-required");
     EXPECT_EQ(data.at("input").at("amount"), 5);
+}
+
+TEST(Sse, H7_S3_the_stream_tells_as_much_of_an_event_as_the_timeline) {
+    const Request request = pending();
+    store::Change change;
+    change.event.seq = 43;
+    change.event.event = {
+        core::EventKind::settled, request.id, start, "ann", "browser", "192.0.2.7",
+        {R"({"reason":"no"})"}};
+    change.request = std::make_shared<const Request>(request);
+    const std::string text = to_sse(change);
+    const json::value told =
+        parsed(text.substr(text.find('{'), text.rfind('}') - text.find('{') + 1));
+    const json::value entry = parsed(events_json({change.event})).at("events").at(0);
+    for (const auto& [name, value] : entry.as_object()) EXPECT_EQ(told.at(name), value) << name;
+    EXPECT_EQ(told.at("via").as_string(), "browser");
+    EXPECT_EQ(told.at("address").as_string(), "192.0.2.7");
+    EXPECT_EQ(told.at("detail").at("reason").as_string(), "no");
 }
 
 TEST(Sse, H7_every_event_has_its_name) {

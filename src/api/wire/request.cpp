@@ -154,6 +154,15 @@ void append_outcome(ObjectWriter& writer, std::string& out, const Request& reque
         out += "null";
 }
 
+/// Who did it, through which door, from where, and in which words. The timeline and the stream tell
+/// the same, since whoever may see one may see the other.
+void append_origin(ObjectWriter& writer, const core::Event& event) {
+    writer.text_or_null("actor", event.actor);
+    writer.text_or_null("via", event.via);
+    writer.text_or_null("address", event.address);
+    writer.json("detail", event.detail);
+}
+
 }  // namespace
 
 void ObjectWriter::texts(std::string_view key, const std::vector<std::string>& values) {
@@ -275,10 +284,7 @@ std::string events_json(const std::vector<store::StoredEvent>& events) {
         writer.number("seq", events[i].seq);
         writer.word("type", public_name(event.kind));
         writer.time("at", event.at);
-        writer.text_or_null("actor", event.actor);
-        writer.text_or_null("via", event.via);
-        writer.text_or_null("address", event.address);
-        writer.json("detail", event.detail);
+        append_origin(writer, event);
         writer.close();
     }
     return out + "]}";
@@ -295,7 +301,7 @@ std::string to_sse(const store::Change& change) {
     writer.number("seq", change.event.seq);
     writer.word("type", name);
     writer.time("at", event.at);
-    writer.text_or_null("actor", event.actor);
+    append_origin(writer, event);
     if (event.kind == core::EventKind::requested) {
         // The names that front ends of the older kind listen for.
         writer.word("approvalId", request.id.text());

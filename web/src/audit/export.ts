@@ -1,13 +1,21 @@
 // Events as files: JSON lines with everything, CSV with what fits a table.
-import type { Event } from '../wire'
+import type { Event, Json } from '../wire'
 
 export const toJsonLines = (events: Event[]): string => events.map((event) => JSON.stringify(event) + '\n').join('')
+
+/** The reason of this very event; that of the request is of whoever decided last. */
+const reasonIn = (detail: Json): string | null => {
+  const reason = detail !== null && typeof detail === 'object' && !Array.isArray(detail) ? detail.reason : null
+  return typeof reason === 'string' ? reason : null
+}
 
 const columns: [string, (event: Event) => string | number | null | undefined][] = [
   ['seq', (event) => event.seq],
   ['at', (event) => event.at],
   ['event', (event) => event.type],
   ['actor', (event) => event.actor],
+  ['via', (event) => event.via],
+  ['address', (event) => event.address],
   ['request', (event) => event.request.id],
   ['kind', (event) => event.request.kind],
   ['agent', (event) => event.request.agent],
@@ -18,6 +26,7 @@ const columns: [string, (event: Event) => string | number | null | undefined][] 
   ['rule', (event) => event.request.verdict.rule],
   ['outcome', (event) => event.request.outcome],
   ['decided_by', (event) => event.request.decision?.by],
+  ['reason', (event) => reasonIn(event.detail)],
   ['headline', (event) => event.request.headline],
   ['digest', (event) => event.request.digest],
 ]

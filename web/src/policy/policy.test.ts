@@ -45,16 +45,21 @@ describe('a suggested rule in a policy', () => {
 })
 
 describe('exports', () => {
-  const event = (headline: string): Event => ({ seq: 7, type: 'request-settled', at: '2026-11-15T12:00:00.000Z', actor: 'ann', request: request({ headline, outcome: 'approved' }) })
+  const event = (headline: string): Event => ({ seq: 7, type: 'request-settled', at: '2026-11-15T12:00:00.000Z', actor: 'ann', via: 'browser', address: '192.0.2.7', detail: { decision: 'reject', reason: 'not, today' }, request: request({ headline, outcome: 'approved' }) })
   it.each([['plain', 'plain'], ['a,b', '"a,b"'], ['say "no"', '"say ""no"""'], ['two\nlines', '"two\nlines"'], ['', ''], [null, ''], [12, '12']])('writes %j as a cell', (value, cell) => expect(csvCell(value)).toBe(cell))
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1'])('keeps a spreadsheet from running %j', (value) => expect(csvCell(value)).toBe(`"'${value}"`))
   it('have one line for each event', () => {
     const lines = toCsv([event('a'), event('b')]).split('\r\n')
     expect(lines).toHaveLength(4)
-    expect(lines[0]).toMatch(/^seq,at,event,actor,request/)
-    expect(lines[1]).toMatch(/^7,2026-11-15T12:00:00.000Z,request-settled,ann,req_/)
+    expect(lines[0]).toMatch(/^seq,at,event,actor,via,address,request,/)
+    expect(lines[1]).toMatch(/^7,2026-11-15T12:00:00.000Z,request-settled,ann,browser,192.0.2.7,req_/)
+    expect(lines[0]).toMatch(/,decided_by,reason,headline,/)
+    expect(lines[1]).toContain(',"not, today",a,')
+    const whole = event('a')
+    expect(toJsonLines([whole]).trimEnd().split('\n').map((line) => JSON.parse(line) as Event)).toEqual([whole])
+  })
+  it('say in their names where they begin', () => {
     expect([0, 1234].map((from) => fileName(new Date('2026-11-15T12:00:00Z'), from, 'csv'))).toEqual(['holdpoint-2026-11-15.csv', 'holdpoint-2026-11-15-after-1234.csv'])
-    expect(toJsonLines([event('a')]).trimEnd().split('\n').map((line) => (JSON.parse(line) as Event).seq)).toEqual([7])
   })
 })
 
