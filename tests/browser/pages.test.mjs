@@ -121,7 +121,7 @@ test('S3 the record can be looked through, narrowed and taken away', async () =>
     return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
   }
   const lines = await take('Export JSON lines')
-  assert.match(lines.name, /^holdpoint-\d{4}-\d{2}-\d{2}\.jsonl$/)
+  assert.match(lines.name, /^holdpoint-\d{4}-\d{2}-\d{2}-filtered\.jsonl$/)
   const event = JSON.parse(lines.text)
   assert.deepEqual([event.actor, event.request.decision.reason, event.detail.reason], ['ann', 'This order was refunded yesterday.', 'This order was refunded yesterday.'])
   const csv = await take('Export CSV')

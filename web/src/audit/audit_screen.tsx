@@ -137,7 +137,8 @@ export default function AuditScreen() {
   // Each letter would start another stream.
   const write = (name: string, label: string) => <TextFilter filters={filters} name={name} label={label} is_read_when_left />
   const oldest_first = () => shown.toReversed()
-  const nameOf = (ending: string) => fileName(new Date(), from, ending)
+  const is_filtered = Object.keys(query).length > 0 || Boolean(type)
+  const nameOf = (ending: string) => fileName(new Date(), { from, is_filtered }, ending)
   return (
     <Page>
       <PageHead title="Audit">

@@ -56,9 +56,9 @@ export class Newest<T> {
   }
 }
 
-/** A file that does not hold everything says in its name where it begins. */
-export const fileName = (day: Date, from: number, ending: string): string =>
-  `holdpoint-${day.toISOString().slice(0, 10)}${from > 0 ? `-after-${from}` : ''}.${ending}`
+/** A file that does not hold everything says so in its name: where it begins, and that events between are left out. */
+export const fileName = (day: Date, { from, is_filtered }: { from: number; is_filtered: boolean }, ending: string): string =>
+  `holdpoint-${day.toISOString().slice(0, 10)}${from > 0 ? `-after-${from}` : ''}${is_filtered ? '-filtered' : ''}.${ending}`
 
 /** One cell. A spreadsheet runs what begins like a formula, so such a cell gets a mark in front. */
 export function csvCell(value: string | number | null | undefined): string {

@@ -58,8 +58,12 @@ describe('exports', () => {
     const whole = event('a')
     expect(toJsonLines([whole]).trimEnd().split('\n').map((line) => JSON.parse(line) as Event)).toEqual([whole])
   })
-  it('say in their names where they begin', () => {
-    expect([0, 1234].map((from) => fileName(new Date('2026-11-15T12:00:00Z'), from, 'csv'))).toEqual(['holdpoint-2026-11-15.csv', 'holdpoint-2026-11-15-after-1234.csv'])
+  it('say in their names what they leave out', () => {
+    const named = (from: number, is_filtered: boolean) => fileName(new Date('2026-11-15T12:00:00Z'), { from, is_filtered }, 'csv')
+    expect(named(0, false)).toBe('holdpoint-2026-11-15.csv')
+    expect(named(1234, false)).toBe('holdpoint-2026-11-15-after-1234.csv')
+    expect(named(0, true)).toBe('holdpoint-2026-11-15-filtered.csv')
+    expect(named(1234, true)).toBe('holdpoint-2026-11-15-after-1234-filtered.csv')
   })
 })
 
