@@ -131,12 +131,16 @@ class UndoTest(ServerTest):
         path = f"/v1/requests/{request['id']}/decision"
         for wrong in (0, 31, 1.5, "5", -1):
             self.assertStatus(self.ann.post(path, {"decision": "approve", "undo_s": wrong}), 400, "invalid_argument", "undo_s")
-        for flag, status in (("3s", 422), ("0s", 422)):
-            with Server("--undo-max", flag) as server:
+        for most_s in (3, 0):
+            with Server("--undo-max", f"{most_s}s") as server:
                 agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
                 held = agent.propose()
                 answer = ann.post(f"/v1/requests/{held['id']}/decision", {"decision": "approve", "undo_s": 4})
-                self.assertStatus(answer, status, "refused", "undo_s")
+                self.assertStatus(answer, 422, "refused", "undo_s")
+                browser = server.person_with_session("cleo")
+                self.assertEqual(browser.get("/v1/session")["undo_max_s"], most_s, "a page can ask for what is held")
+                if most_s:
+                    self.hold(browser, held, undo_s=most_s)
 
     def test_many_at_once_are_held_each_alone(self):
         requests = [self.agent.propose() for _ in range(3)]

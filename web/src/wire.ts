@@ -559,6 +559,7 @@ export type Session = {
   role: 'approver' | 'auditor' | 'admin'
   csrf: string
   expires_at: Time
+  undo_max_s: number
 }
 export type Link = {
   url: string

@@ -71,13 +71,15 @@ std::string key_json(const store::Key& key, const Principal& principal,
 }
 
 std::string session_json(const std::string& name, Role role, const std::string& csrf,
-                         const std::optional<Timestamp>& expires_at) {
+                         const std::optional<Timestamp>& expires_at, std::int64_t undo_ms_max) {
     std::string out;
     ObjectWriter writer(out);
     writer.text("name", name);
     writer.word("role", to_string(role));
     writer.text("csrf", csrf);
     writer.time("expires_at", expires_at);
+    // Whole seconds, as a decision asks for them.
+    writer.number("undo_max_s", undo_ms_max / 1000);
     writer.close();
     return out;
 }
@@ -324,8 +326,8 @@ void Api::open_session(const CallPtr& call, service::Authenticated found,
                        const auth::Secret& token) {
     http::Response response;
     response.status = 201;
-    response.body =
-        session_json(found.principal.name, found.principal.role, found.csrf, found.expires_at);
+    response.body = session_json(found.principal.name, found.principal.role, found.csrf,
+                                 found.expires_at, options_.undo_ms_max);
     response.headers.emplace_back(
         "Set-Cookie", cookie(call->request.is_tls, token.text, options_.session_ms / 1000));
     spdlog::info("`{}` signed in from {}", found.principal.name, call->request.peer);
@@ -434,8 +436,8 @@ void Api::get_session(const CallPtr& call) {
     const auth::Caller& caller = call->caller;
     if (!caller.is_cookie)
         return respond_error(call, {ErrorCode::not_found, "a key has no session"});
-    respond_json(call,
-                 session_json(caller.actor.name, caller.role, caller.csrf, caller.expires_at));
+    respond_json(call, session_json(caller.actor.name, caller.role, caller.csrf, caller.expires_at,
+                                    options_.undo_ms_max));
 }
 
 void Api::sign_out(const CallPtr& call) {

@@ -2,10 +2,12 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { client } from '../client'
 import { testRequest } from '../model/test_request'
-import type { Request } from '../wire'
+import type { Me, Request } from '../wire'
 import { decide, decideTogether } from './decide'
 import { useInbox } from './inbox'
 import { useNotices } from './notices'
+import { useSession } from './session'
+import { holdFor } from './undo'
 
 const requests = [testRequest(), testRequest(), testRequest()]
 const settled = (request: Request): Request => ({ ...request, state: 'settled', outcome: 'rejected' })
@@ -60,4 +62,10 @@ it('nothing is said about what is left while the list is being read', async () =
   vi.spyOn(client, 'decide').mockResolvedValue(settled(one))
   await decide(one, { decision: 'reject' })
   expect(texts()).toEqual([expect.not.stringMatching(/left|waits/)])
+})
+
+it.each([[30, 5], [5, 5], [3, 3], [1, 1], [0, null]])('where the server holds %j s at most, a decision asks for %j', (undo_max_s, asked) => {
+  useSession.setState({ status: 'signed_in', me: { name: 'ann' } as Me, undo_max_s }, true)
+  expect(holdFor({ decision: 'approve' }, requests)).toBe(asked)
+  expect(holdFor({ decision: 'reject' }, requests)).toBeNull()
 })

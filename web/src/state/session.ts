@@ -10,7 +10,7 @@ type SessionState =
   | { status: 'asking'; me: null }
   | { status: 'unreachable'; me: null }
   | { status: 'signed_out'; me: null; was_ended: boolean }
-  | { status: 'signed_in'; me: Me }
+  | { status: 'signed_in'; me: Me; undo_max_s: number }
 
 export const useSession = create<SessionState>(() => ({ status: 'asking', me: null }))
 
@@ -44,8 +44,8 @@ export function mayBeSignedIn(): boolean {
 export async function findSession(): Promise<void> {
   if (!mayBeSignedIn()) return put({ status: 'signed_out', me: null, was_ended: false })
   try {
-    const [, me] = await Promise.all([client.session(), client.me()])
-    put({ status: 'signed_in', me })
+    const [{ undo_max_s }, me] = await Promise.all([client.session(), client.me()])
+    put({ status: 'signed_in', me, undo_max_s })
   } catch (error) {
     if (error instanceof ServerError && error.status < 500 && error.status !== 429) put({ status: 'signed_out', me: null, was_ended: false })
     else put({ status: 'unreachable', me: null })
@@ -53,9 +53,9 @@ export async function findSession(): Promise<void> {
 }
 
 export async function signIn(body: Parameters<typeof client.signIn>[0]): Promise<void> {
-  await client.signIn(body)
+  const { undo_max_s } = await client.signIn(body)
   const me = await client.me()
-  put({ status: 'signed_in', me })
+  put({ status: 'signed_in', me, undo_max_s })
   void renewPush(me.name)
 }
 

@@ -9,8 +9,17 @@ import { tell } from './notices'
 import { useSession } from './session'
 import { useSettings } from './settings'
 
-// An operator may have switched holding off; the first refusal says so.
+const wished_s = 5
+
+// An operator may have switched holding off, or made it shorter, since this page was told; the first refusal says so.
 let holds_nothing = false
+
+/** As long as a person needs to notice, or as long as the server holds anything. */
+function hold_s(): number | null {
+  const session = useSession.getState()
+  const most_s = session.status === 'signed_in' ? session.undo_max_s : 0
+  return Math.min(wished_s, most_s) || null
+}
 
 /** True if the server refused only to hold the decision: it may be sent again to count at once. */
 export function refusesToHold(error: unknown): boolean {
@@ -27,8 +36,8 @@ export function holdFor({ decision, grant }: { decision: DecisionKind; grant?: u
   if (hold === 'off') return null
   // What needed a code was confirmed already.
   if (requests.some((request) => request.risk.level === 'critical' || request.requirement.confirm !== null)) return null
-  if (hold === 'all') return 5
-  return requests.length > 1 || requests.some((request) => request.risk.level === 'high') ? 5 : null
+  if (hold === 'all') return hold_s()
+  return requests.length > 1 || requests.some((request) => request.risk.level === 'high') ? hold_s() : null
 }
 
 /** This person's decision on a request that is not yet in effect. */
