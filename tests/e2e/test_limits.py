@@ -42,6 +42,18 @@ class LimitTest(unittest.TestCase):
             self.assertEqual(ann.get("/v1/requests").status, 200, "reading is not limited")
             self.assertEqual(bob.decide(made[-1])["outcome"], "approved", "the limit is per key")
 
+    def test_X4_every_decision_of_a_call_with_many_is_counted(self):
+        with Server("--decisions-per-key", "0.5") as server:
+            agent, ann = server.actor("agent", "a"), server.actor("approver", "ann")
+            made = [agent.propose() for _ in range(12)]
+            many = [{"id": request["id"], "decision": "approve"} for request in made[:10]]
+            answer = ann.post("/v1/decisions", {"decisions": many})
+            self.assertEqual([result["status"] for result in answer["results"]], [200] * 10, "a call is taken as a whole")
+            refused = ann.post("/v1/decisions", {"decisions": [{"id": made[-1]["id"], "decision": "approve"}]})
+            self.assertEqual((refused.status, refused.error["code"]), (429, "rate_limited"))
+            self.assertGreaterEqual(int(refused.headers["Retry-After"]), 5, "ten were made where five may come at once")
+            self.assertEqual(agent.read(made[-1])["state"], "pending")
+
     def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
         with Server() as server:
             server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})

@@ -160,6 +160,11 @@ std::optional<Error> Authenticator::check_decision(const Caller& caller) {
     return Error{ErrorCode::rate_limited, "too many decisions with this key; slow down", "", *wait};
 }
 
+void Authenticator::count_more_decisions(const Caller& caller, std::size_t count) {
+    if (caller.is_cookie) return;
+    decisions_per_key_.charge(caller.credential, static_cast<double>(count), clock_.now().ms);
+}
+
 Result<Caller> Authenticator::admit(const http::Request& request, Caller caller) {
     if (caller.is_cookie)
         if (std::optional<Error> wrong = check_cookie(request, caller)) return *wrong;

@@ -44,6 +44,10 @@ class Authenticator {
     /// Refuses a decision of a key that decides faster than anybody looks. Signed-in people have
     /// a limit of their own.
     std::optional<Error> check_decision(const Caller& caller);
+    /// Counts what a call carries besides the one decision that check_decision() let in. It is not
+    /// refused, else a call of many would never pass a low limit; the key waits the longer after
+    /// it.
+    void count_more_decisions(const Caller& caller, std::size_t count);
 
     void forget() { known_.clear(); }
 

@@ -275,6 +275,23 @@ TEST_F(Authentication, X4_a_key_decides_only_so_fast) {
         EXPECT_FALSE(authenticator_->check_decision(*ann)) << "switched off";
 }
 
+TEST_F(Authentication, X4_every_decision_of_a_call_is_counted) {
+    Authenticator::Options options;
+    options.decisions_per_key = {10, 20};
+    make(options);
+    const Result<Caller> ann = authenticate(bearer(key_of("ann")));
+    ASSERT_TRUE(ann);
+    EXPECT_FALSE(authenticator_->check_decision(*ann));
+    authenticator_->count_more_decisions(*ann, 99);
+    const std::optional<Error> refused = authenticator_->check_decision(*ann);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->retry_after_s, 9) << "80 too many, and one for the next";
+    const Result<Caller> browser = authenticate(cookie(session_of("cleo")));
+    ASSERT_TRUE(browser);
+    authenticator_->count_more_decisions(*browser, 99);
+    EXPECT_FALSE(authenticator_->check_decision(*browser)) << "a browser has its own limit";
+}
+
 TEST_F(Authentication, a_recheck_tells_whether_a_credential_is_still_good) {
     const Result<Caller> caller = authenticate(bearer(key_of("ann")));
     ASSERT_TRUE(caller);

@@ -15,6 +15,11 @@ std::optional<int> RateLimit::take(std::string_view name, std::int64_t now_ms) {
     return std::nullopt;
 }
 
+void RateLimit::charge(std::string_view name, double count, std::int64_t now_ms) {
+    if (rule_.per_second <= 0) return;
+    refill(name, now_ms).tokens -= count;
+}
+
 void RateLimit::give_back(std::string_view name, std::int64_t now_ms) {
     // A bucket that was forgotten meanwhile is full.
     if (rule_.per_second <= 0 || buckets_.find(std::string(name)) == buckets_.end()) return;
@@ -44,9 +49,10 @@ RateLimit::Bucket& RateLimit::refill(std::string_view name, std::int64_t now_ms)
 }
 
 void RateLimit::make_room(std::int64_t now_ms) {
-    const double fill_ms = rule_.burst / rule_.per_second * 1000;
     std::erase_if(buckets_, [&](const auto& entry) {
-        return static_cast<double>(now_ms - entry.second.at_ms) >= fill_ms;
+        const Bucket& bucket = entry.second;
+        const double seconds = static_cast<double>(now_ms - bucket.at_ms) / 1000;
+        return bucket.tokens + seconds * rule_.per_second >= rule_.burst;
     });
     // All of them are in use: forgetting is better than growing without end.
     if (buckets_.size() >= names_max_) buckets_.clear();

@@ -22,6 +22,8 @@ class RateLimit {
 
     /// Takes one token. Nothing if there was one; else the seconds until there is.
     std::optional<int> take(std::string_view name, std::int64_t now_ms);
+    /// Takes that many whether they are there or not; whoever owes waits until it is made up for.
+    void charge(std::string_view name, double count, std::int64_t now_ms);
     /// Puts back a token that was taken.
     void give_back(std::string_view name, std::int64_t now_ms);
     /// Looks without taking.

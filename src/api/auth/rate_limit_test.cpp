@@ -142,5 +142,16 @@ TEST(Secrets, are_compared_whole) {
     EXPECT_FALSE(equal_secret("", "a"));
 }
 
+TEST(RateLimit, X4_what_was_charged_beyond_the_bucket_is_waited_for_and_not_forgotten) {
+    RateLimit limit({1, 2}, 3);
+    limit.charge("busy", 12, 0);
+    EXPECT_EQ(limit.take("busy", 0), 11);
+    EXPECT_FALSE(limit.take("second", 5000));
+    EXPECT_FALSE(limit.take("third", 5000));
+    EXPECT_FALSE(limit.take("fourth", 8000)) << "makes room by dropping what is full again";
+    EXPECT_EQ(limit.take("busy", 8000), 3);
+    EXPECT_FALSE(limit.take("busy", 11'000));
+}
+
 }  // namespace
 }  // namespace holdpoint::auth

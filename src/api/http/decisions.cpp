@@ -129,6 +129,7 @@ void Api::decide_many(const CallPtr& call) {
     if (!read_body(call, body, false, decision_limits())) return;
     Result<std::vector<wire::BulkDecision>> decisions = wire::parse_decisions(*body);
     if (!decisions) return respond_error(call, decisions.error());
+    authenticator_.count_more_decisions(call->caller, decisions->size() - 1);
 
     // Each is judged alone; they share a transaction, and a refusal of one does not touch another.
     struct Judged {
