@@ -54,6 +54,15 @@ class LimitTest(unittest.TestCase):
             self.assertGreaterEqual(int(refused.headers["Retry-After"]), 5, "ten were made where five may come at once")
             self.assertEqual(agent.read(made[-1])["state"], "pending")
 
+    def test_X4_guesses_at_messages_count_for_the_whole_network_they_come_from(self):
+        with Server("--behind-proxy") as server:
+            def guess(address):
+                return server.client().post("/v1/push/decision", {"token": "x", "decision": "approve"},
+                                            headers={"X-Forwarded-For": address, "X-Forwarded-Proto": "https"}).status
+            statuses = [guess(f"2001:db8:1:2::{i}") for i in range(1, 31)]
+            self.assertEqual((statuses[0], statuses[-1]), (403, 429), "one guesser has more addresses than can be counted")
+            self.assertEqual(guess("2001:db8:1:3::1"), 403, "another network is not blocked")
+
     def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
         with Server() as server:
             server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})

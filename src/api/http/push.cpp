@@ -1,4 +1,5 @@
 // Push: which browsers want to be told, and what the buttons of a message do.
+#include "api/auth/address.h"
 #include "api/http/answers.h"
 #include "api/http/list_answer.h"
 #include "api/wire/query.h"
@@ -142,7 +143,7 @@ void Api::remove_push(const CallPtr& call) {
 
 void Api::decide_pushed(const CallPtr& call) {
     if (!has_no_query(call)) return;
-    const std::string counted_as = "push " + call->request.peer;
+    const std::string counted_as = "push " + auth::network_of(call->request.peer);
     if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     if (const std::optional<Error> refused = auth::check_origin(call->request))
