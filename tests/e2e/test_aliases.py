@@ -44,6 +44,17 @@ class AliasTest(ServerTest):
         self.assertEqual(answer["request"]["decision"]["via"], "alias")
         self.assertEqual(answer["request"]["decision"]["by"], "ann")
 
+    def test_W2_D8_a_browser_decides_where_it_can_say_what_it_saw(self):
+        browser = self.server.person_with_session(self.fresh("cleo"))
+        request = self.refund()
+        for path, body in ((f"/api/approvals/{request['id']}/approve", {}), (f"/api/approvals/{request['id']}/reject", {"reason": "no"}),
+                           ("/api/agent/approve", {"approvalId": request["id"], "approved": True})):
+            answer = browser.post(path, body)
+            self.assertStatus(answer, 403, "permission_denied")
+            self.assertIn("/decision", answer.error["message"])
+        self.assertEqual(self.agent.read(request)["state"], "pending")
+        self.assertStatus(browser.get("/api/approvals"), 200)
+
     def test_W2_approve_with_an_empty_body_object_is_the_same(self):
         request = self.refund()
         self.assertEqual(self.ann.post(f"/api/approvals/{request['id']}/approve", {})["request"]["outcome"], "approved")

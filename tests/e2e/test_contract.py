@@ -92,7 +92,8 @@ class ContractTest(ServerTest):
             if "requestBody" in operation:
                 for media in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx"):
                     with self.subTest(operation=name, media=media):
-                        caller = self.agent if operation["security"] == [{"bearer": []}] else self.server.admin
+                        is_for_agents = operation["security"] == [{"bearer": []}] and operation["tags"] != ["aliases"]
+                        caller = self.agent if is_for_agents else self.server.admin
                         answer = caller.call(operation["method"], some_path(operation), raw=b"{}",
                                              headers={"Content-Type": media})
                         self.assertStatus(answer, 415, "unsupported_media_type")

@@ -150,6 +150,11 @@ void Api::alias_pending(const CallPtr& call) {
 
 void Api::decide_as_alias(const CallPtr& call, const std::string& id_text,
                           core::DecisionCommand command) {
+    // A person at a screen decides on what they saw, and these routes have no place to say it.
+    if (call->caller.is_cookie)
+        return respond_error(call, {ErrorCode::permission_denied,
+                                    "a browser decides at `/v1/requests/{id}/decision`, where it "
+                                    "says what was seen; this route is for keys"});
     const std::optional<RequestId> id = RequestId::parse(id_text);
     if (!id) return respond_error(call, {ErrorCode::not_found, "no request has this id"});
     core::Actor person = call->caller.actor;
