@@ -1,6 +1,6 @@
 // The six kinds of question.
 import { useId, useRef, useState } from 'react'
-import { file_bytes_max, type Draft } from '../model/answer'
+import { file_bytes_max, type Draft, type FileAnswer } from '../model/answer'
 import { visibleText } from '../model/marked_text'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
@@ -8,7 +8,7 @@ import type { Input } from '../wire'
 
 type Props = { input: Input; draft: Draft; error: string | null; onChange: (draft: Draft) => void; onSubmit: () => void }
 
-async function readFile(file: File): Promise<NonNullable<Draft['file']>> {
+async function readFile(file: File): Promise<FileAnswer> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
@@ -42,16 +42,20 @@ function FileField({ draft, onChange, id }: { draft: Draft; onChange: Props['onC
     const is_large = file !== undefined && file.size > file_bytes_max
     setProblem(is_large ? `${visibleText(file.name)} has ${Math.ceil(file.size / 1024)} KiB; at most ${file_bytes_max / 1024} KiB can be sent.` : null)
     chosen.current = file
-    // Nothing is the answer while it is being read, least of all the file that was chosen before.
-    onChange({ ...draft, file: null })
-    if (!file || is_large) return
-    const content = await readFile(file)
-    if (chosen.current === file) onChange({ ...draft, file: content })
+    // While it is being read nothing is the answer, least of all the file that was chosen before.
+    const is_taken = file !== undefined && !is_large
+    onChange({ ...draft, file: is_taken ? 'reading' : null })
+    if (!is_taken) return
+    // It may have gone since it was chosen, or be a folder.
+    const content = await readFile(file).catch(() => null)
+    if (chosen.current !== file) return
+    if (!content) setProblem(`${visibleText(file.name)} could not be read.`)
+    onChange({ ...draft, file: content })
   }
   return (
     <>
       <input id={id} type="file" aria-invalid={problem !== null} aria-describedby={problem ? `${id}-problem` : undefined} className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
-      {draft.file && (
+      {draft.file && draft.file !== 'reading' && (
         <p className="m-0 mt-1 text-[0.875rem] text-faint">
           <SafeText text={draft.file.name} /> is your answer.
         </p>
