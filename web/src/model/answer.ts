@@ -3,6 +3,8 @@ import type { Input, Json } from '../wire'
 
 export const file_bytes_max = 128 * 1024
 
+const name_bytes_max = 200
+
 export type FileAnswer = { name: string; media_type: string; content_base64: string }
 export type Draft = { text: string; chosen: string[]; file: FileAnswer | 'reading' | null }
 
@@ -14,6 +16,9 @@ export function draftFor(input: Input): Draft {
     file: null,
   }
 }
+
+/** As much of a file's name as the server takes, which counts bytes. Never ends within a character. */
+export const fileName = (name: string): string => name.slice(0, new TextEncoder().encodeInto(name, new Uint8Array(name_bytes_max)).read)
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 

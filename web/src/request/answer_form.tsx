@@ -1,6 +1,6 @@
 // The six kinds of question.
 import { useId, useRef, useState } from 'react'
-import { file_bytes_max, type Draft, type FileAnswer } from '../model/answer'
+import { file_bytes_max, fileName, type Draft, type FileAnswer } from '../model/answer'
 import { visibleText } from '../model/marked_text'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
@@ -12,7 +12,7 @@ async function readFile(file: File): Promise<FileAnswer> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
-  return { name: file.name.slice(0, 200), media_type: file.type || 'application/octet-stream', content_base64: btoa(binary) }
+  return { name: fileName(file.name), media_type: file.type || 'application/octet-stream', content_base64: btoa(binary) }
 }
 
 function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; is_many: boolean }) {
