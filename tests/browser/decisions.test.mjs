@@ -273,7 +273,7 @@ test('D3 H6 a final answer is changed, with the words that differ', async () => 
 })
 
 const give = (name, content) => page.getByLabel('Your answer').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
-const taken = (name) => page.getByText(`${name} is your answer.`).waitFor()
+const taken = (name) => page.getByRole('status').getByText(`${name} is your answer.`).waitFor()
 const questions = [
   ['text', { type: 'text', max_length: 20 }, async () => page.getByLabel('Your answer').fill('twenty-four'), 'twenty-four'],
   ['number', { type: 'number', min: 1, max: 100 }, async () => page.getByLabel('Your answer').fill('24'), 24],
@@ -287,7 +287,18 @@ for (const [name, input, fill, answer] of questions) {
     const request = await agent.propose({ kind: 'input', input: { question: `A ${name}?`, ...input } })
     await appear(request)
     await page.getByRole('button', { name: 'Answer', exact: true }).click()
-    await page.getByText('An answer is needed.').waitFor()
+    // Told at once, and again by the field that now has the focus, or by the list around it.
+    await page.getByRole('alert').getByText('An answer is needed.').waitFor()
+    const described = await page.evaluate(() => {
+      const { activeElement } = document
+      const by = [activeElement, activeElement.closest('[role=group]')].flatMap((one) => one?.getAttribute('aria-describedby')?.split(' ') ?? [])
+      return activeElement.hasAttribute('data-answer') && by.map((id) => document.getElementById(id)?.textContent).join(' ')
+    })
+    assert.match(String(described), /An answer is needed\./)
+    // The key leads to where the answer is given.
+    await page.evaluate(() => document.activeElement.blur())
+    await page.keyboard.press('v')
+    assert.ok(await page.evaluate(() => document.activeElement.hasAttribute('data-answer')))
     await check(page, `a question, ${name}`)
     await fill()
     await page.getByRole('button', { name: 'Answer', exact: true }).click()

@@ -72,13 +72,17 @@ function Bubble({ by, at, is_mine, children }: { by: string; at: string; is_mine
 function Question({ request }: { request: Request }) {
   const [draft, setDraft] = useState(() => draftFor(request.input!))
   const [problem, setProblem] = useState<string | null>(null)
+  const form = useRef<HTMLDivElement>(null)
   const send = () => {
     const checked = checkAnswer(request.input!, draft)
-    if ('error' in checked) return setProblem(checked.error)
+    if ('error' in checked) {
+      setProblem(checked.error)
+      return form.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
+    }
     void decide(request, { decision: 'answer', answer: checked.value })
   }
   return (
-    <div className="mt-3">
+    <div ref={form} className="mt-3">
       <AnswerForm
         input={request.input!}
         draft={draft}
