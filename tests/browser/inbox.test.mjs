@@ -119,6 +119,17 @@ test('U2 a held key decides once', async () => {
   assert.equal(await pending(), 7)
 })
 
+test('U2 a held plus prolongs once', async () => {
+  const request = await agent.act('slow', {})
+  await rowOf(page, request).waitFor()
+  await show(page, request)
+  for (let i = 0; i < 6; ++i) await page.keyboard.down('+')
+  await page.keyboard.up('+')
+  await page.getByText('Five more minutes.').waitFor()
+  const { events } = await ann.get(`/v1/requests/${request.id}/events`)
+  assert.equal(events.filter((event) => event.type === 'request-extended').length, 1)
+})
+
 test('U2 three quick taps decide once', async () => {
   await distinct(5)
   await eventually('all are there', async () => (await ids()).length === 5)

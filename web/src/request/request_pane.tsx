@@ -235,7 +235,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     x: enter('abort', 'abort'),
     s: openGrant,
     n: () => (request.state === 'pending' ? putOff() : undefined),
-    '+': () => (why_not === null ? void prolong(request) : undefined),
+    '+': ({ repeat }) => (why_not === null && !repeat ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
     ...(request.state === 'settled' && onGoOn ? { j: onGoOn } : {}),
   })
