@@ -272,6 +272,21 @@ test('D3 H6 a final answer is changed, with the words that differ', async () => 
   assert.equal((await settled(request)).release.response.text, 'Your order has been refunded in full.')
 })
 
+for (const [kind, change, before, after] of [
+  ['action', { arguments: { orderId: '1234', amount: 24 } }, '240', '24'],
+  ['plan', { plan: { title: 'Clean up', steps: [{ action: 'count pages' }, { action: 'delete drafts' }, { action: 'tell the editors', optional: true }] } }, '"list pages"', '"count pages"'],
+  ['response', { response: { text: 'Your order has been refunded in full.' } }, '"Your order has been refunded."', '"Your order has been refunded in full."'],
+]) {
+  test(`D3 S2 what was changed before it was released is compared for good: ${kind}`, async () => {
+    const request = await proposals[kind]()
+    await ann.decide(request, 'modify', change)
+    await settled(request)
+    await page.goto(`${server.page_url}/r/${request.id}`)
+    await page.locator(`[data-request="${request.id}"]`).waitFor()
+    assert.deepEqual(await page.locator('article li').filter({ has: page.locator('ins') }).locator('del, ins').allInnerTexts(), [before, after])
+  })
+}
+
 const give = (name, content) => page.getByLabel('Your answer').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
 const taken = (name) => page.getByRole('status').getByText(`${name} is your answer.`).waitFor()
 const questions = [
