@@ -63,9 +63,40 @@ test('H6 Q3 what the agent asks meanwhile appears by itself and is answered in p
   const question = await agent.propose({ kind: 'input', session, input: { question: 'Which page should be the new landing page?', type: 'choice', options: ['Home', 'Shop'] } })
   await talk().getByText('Which page should be the new landing page?').waitFor()
   await talk().getByText('Shop').click()
+  await armed(page)
   await talk().getByRole('button', { name: 'Answer' }).click()
   await settled(question, 'answered')
   assert.equal((await agent.read(question)).decision.answer, 'Shop')
+})
+
+test('U2 Q3 a press on an optional question in the moment it appears answers nothing', async () => {
+  await page.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      const button = document.querySelector('[aria-label="Waits for a decision"] button.btn-yes')
+      if (!button) return
+      observer.disconnect()
+      button.click()
+    })
+    observer.observe(document.body, { subtree: true, childList: true })
+  })
+  const question = await agent.propose({ kind: 'input', session, input: { question: 'Anything else?', required: false } })
+  const button = talk().getByLabel('Waits for a decision').getByRole('button', { name: 'Answer' })
+  await button.waitFor()
+  await armed(page)
+  assert.equal((await agent.read(question)).state, 'pending')
+  await button.click()
+  await settled(question, 'answered')
+})
+
+test('H6 Q3 an answer in place that does not fit is told at its field', async () => {
+  const question = await agent.propose({ kind: 'input', session, input: { question: 'Which colour?', type: 'choice', options: ['Red', 'Blue'] } })
+  const card = talk().getByLabel('Waits for a decision')
+  await card.getByText('Which colour?').waitFor()
+  await armed(page)
+  await card.getByRole('button', { name: 'Answer' }).click()
+  await card.getByRole('alert').getByText('An answer is needed.').waitFor()
+  assert.ok(await card.getByLabel('Red').evaluate((field) => field === document.activeElement))
+  await ann.decide(question, 'reject')
 })
 
 test('H6 D9 what is risky is opened and read first; a rejection says why', async () => {

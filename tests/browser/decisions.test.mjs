@@ -272,20 +272,48 @@ test('D3 H6 a final answer is changed, with the words that differ', async () => 
   assert.equal((await settled(request)).release.response.text, 'Your order has been refunded in full.')
 })
 
+for (const [kind, change, before, after] of [
+  ['action', { arguments: { orderId: '1234', amount: 24 } }, '240', '24'],
+  ['plan', { plan: { title: 'Clean up', steps: [{ action: 'count pages' }, { action: 'delete drafts' }, { action: 'tell the editors', optional: true }] } }, '"list pages"', '"count pages"'],
+  ['response', { response: { text: 'Your order has been refunded in full.' } }, '"Your order has been refunded."', '"Your order has been refunded in full."'],
+]) {
+  test(`D3 S2 what was changed before it was released is compared for good: ${kind}`, async () => {
+    const request = await proposals[kind]()
+    await ann.decide(request, 'modify', change)
+    await settled(request)
+    await page.goto(`${server.page_url}/r/${request.id}`)
+    await page.locator(`[data-request="${request.id}"]`).waitFor()
+    assert.deepEqual(await page.locator('article li').filter({ has: page.locator('ins') }).locator('del, ins').allInnerTexts(), [before, after])
+  })
+}
+
+const give = (name, content) => page.getByLabel('Your answer').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
+const taken = (name) => page.getByRole('status').getByText(`${name} is your answer.`).waitFor()
 const questions = [
   ['text', { type: 'text', max_length: 20 }, async () => page.getByLabel('Your answer').fill('twenty-four'), 'twenty-four'],
   ['number', { type: 'number', min: 1, max: 100 }, async () => page.getByLabel('Your answer').fill('24'), 24],
   ['choice', { type: 'choice', options: ['EUR', 'USD'] }, async () => page.getByLabel('USD').check(), 'USD'],
   ['multi_choice', { type: 'multi_choice', options: ['red', 'green', 'blue'] }, async () => (await page.getByLabel('blue').check(), page.getByLabel('red').check()), ['red', 'blue']],
   ['date', { type: 'date' }, async () => page.getByLabel('Your answer').fill('1969-07-20'), '1969-07-20'],
-  ['file', { type: 'file' }, async () => page.getByLabel('Your answer').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') }), { name: 'notes.txt', media_type: 'text/plain', content_base64: 'aGVsbG8=' }],
+  ['file', { type: 'file' }, async () => (await give('notes.txt', 'hello'), taken('notes.txt')), { name: 'notes.txt', media_type: 'text/plain', content_base64: 'aGVsbG8=' }],
 ]
 for (const [name, input, fill, answer] of questions) {
   test(`Q3 D7 H6 a question is answered: ${name}`, async () => {
     const request = await agent.propose({ kind: 'input', input: { question: `A ${name}?`, ...input } })
     await appear(request)
     await page.getByRole('button', { name: 'Answer', exact: true }).click()
-    await page.getByText('An answer is needed.').waitFor()
+    // Told at once, and again by the field that now has the focus, or by the list around it.
+    await page.getByRole('alert').getByText('An answer is needed.').waitFor()
+    const described = await page.evaluate(() => {
+      const { activeElement } = document
+      const by = [activeElement, activeElement.closest('[role=group]')].flatMap((one) => one?.getAttribute('aria-describedby')?.split(' ') ?? [])
+      return activeElement.hasAttribute('data-answer') && by.map((id) => document.getElementById(id)?.textContent).join(' ')
+    })
+    assert.match(String(described), /An answer is needed\./)
+    // The key leads to where the answer is given.
+    await page.evaluate(() => document.activeElement.blur())
+    await page.keyboard.press('v')
+    assert.ok(await page.evaluate(() => document.activeElement.hasAttribute('data-answer')))
     await check(page, `a question, ${name}`)
     await fill()
     await page.getByRole('button', { name: 'Answer', exact: true }).click()
@@ -298,16 +326,60 @@ for (const [name, input, fill, answer] of questions) {
 test('Q3 H6 a file that is too large is not taken, and the page says why', async () => {
   const request = await agent.propose({ kind: 'input', input: { question: 'A file?', type: 'file' } })
   await appear(request)
-  const give = (bytes) => page.getByLabel('Your answer').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.alloc(bytes, 'x') })
-  await give(128 * 1024 + 1)
+  await give('notes.txt', 'x'.repeat(128 * 1024 + 1))
   await page.getByText('notes.txt has 129 KiB; at most 128 KiB can be sent.').waitFor()
   await check(page, 'a file that is too large')
   await page.getByRole('button', { name: 'Answer', exact: true }).click()
   await page.getByText('An answer is needed.').waitFor()
   assert.equal((await agent.read(request)).state, 'pending')
-  await give(128 * 1024)
+  await give('notes.txt', 'x'.repeat(128 * 1024))
+  await taken('notes.txt')
   await page.getByRole('button', { name: 'Answer', exact: true }).click()
   assert.equal((await settled(request)).outcome, 'answered')
+})
+
+/** Files are read when the test says so, and `broken.txt` never. */
+const readOnDemand = () =>
+  page.evaluate(() => {
+    const read = File.prototype.arrayBuffer
+    const gates = new Map()
+    File.prototype.arrayBuffer = function () {
+      return new Promise((resolve, reject) => gates.set(this.name, () => (this.name === 'broken.txt' ? reject(new DOMException('gone', 'NotFoundError')) : resolve(read.call(this)))))
+    }
+    globalThis.finishReading = (name) => gates.get(name)()
+    globalThis.readAtOnce = () => (File.prototype.arrayBuffer = read)
+  })
+const finishReading = (name) => page.evaluate((one) => globalThis.finishReading(one), name)
+
+test('Q3 an optional file that is still being read is waited for, and the one chosen last is the answer', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'A file, if you like?', type: 'file', required: false } })
+  await appear(request)
+  await readOnDemand()
+  await give('first.txt', 'first')
+  await give('second.txt', 'second')
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  await page.getByText('The file is still being read.').waitFor()
+  await finishReading('second.txt')
+  await taken('second.txt')
+  await finishReading('first.txt')
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  assert.equal((await settled(request)).decision.answer?.name, 'second.txt')
+  await page.evaluate(() => globalThis.readAtOnce())
+})
+
+test('Q3 a file that cannot be read is told as an alert', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'A file?', type: 'file' } })
+  await appear(request)
+  await readOnDemand()
+  await give('broken.txt', 'x')
+  await finishReading('broken.txt')
+  await page.getByRole('alert').getByText('broken.txt could not be read.').waitFor()
+  await page.evaluate(() => globalThis.readAtOnce())
+  await give('whole.txt', 'x')
+  await taken('whole.txt')
+  assert.equal(await page.getByText('could not be read').count(), 0)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  assert.equal((await settled(request)).decision.answer.name, 'whole.txt')
 })
 
 test('Q3 wrong answers stay on the page and say why', async () => {

@@ -119,6 +119,17 @@ test('U2 a held key decides once', async () => {
   assert.equal(await pending(), 7)
 })
 
+test('U2 a held plus prolongs once', async () => {
+  const request = await agent.act('slow', {})
+  await rowOf(page, request).waitFor()
+  await show(page, request)
+  for (let i = 0; i < 6; ++i) await page.keyboard.down('+')
+  await page.keyboard.up('+')
+  await page.getByText('Five more minutes.').waitFor()
+  const { events } = await ann.get(`/v1/requests/${request.id}/events`)
+  assert.equal(events.filter((event) => event.type === 'request-extended').length, 1)
+})
+
 test('U2 three quick taps decide once', async () => {
   await distinct(5)
   await eventually('all are there', async () => (await ids()).length === 5)
@@ -356,6 +367,27 @@ test('H7 a decision made while the server is away arrives once, or is honestly n
   assert.ok(calls >= 2)
   const { events } = await ann.get(`/v1/requests/${request.id}/events`)
   assert.equal(events.filter((event) => event.type === 'request-settled').length, 1)
+})
+
+test('X1 signing out that does not reach the server is told, and the page stays', async () => {
+  await server.person('nina')
+  const window = await open(server, 'nina')
+  await window.goto(`${server.page_url}/settings`)
+  const sign_out = window.getByRole('button', { name: 'Sign out' })
+  await sign_out.waitFor()
+  await server.halt('SIGKILL')
+  await sign_out.click()
+  await window.getByText('You may still be signed in.').waitFor()
+  await sign_out.waitFor()
+  await server.run()
+  // The session is as alive as the page says.
+  await window.reload()
+  await sign_out.click()
+  await window.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+  assert.equal(await window.getByText('You may still be signed in.').count(), 0)
+  await assertClean(window)
+  await window.context().close()
+  await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 })
 })
 
 test('H6 two tabs share one stream and both stay live', async () => {

@@ -87,6 +87,21 @@ test('D8 U2 the key z takes it back too; left alone it takes effect', async () =
   await rowOf(page, request).waitFor({ state: 'detached' })
 })
 
+test('D8 U2 a held z takes back once', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
+  await agent.act('other', {})
+  await approveHigh(request)
+  await page.getByText(/it takes effect in/).waitFor()
+  await page.locator('#requests').focus()
+  const calls = []
+  page.on('request', (call) => call.url().endsWith('/undo') && calls.push(call.url()))
+  for (let i = 0; i < 6; ++i) await page.keyboard.down('z')
+  await page.keyboard.up('z')
+  await page.getByText('deploy: taken back; it waits again').waitFor()
+  assert.equal(calls.length, 1)
+  assert.equal(await page.getByText('There is nothing to take back any more.').count(), 0)
+})
+
 test('D8 several at once are held together and taken back together; a no counts at once', async () => {
   const some = await Promise.all(['a', 'b', 'c', 'd'].map((name) => agent.act('refund', { order: name })))
   await page.locator('[id^="row-group"]').click()

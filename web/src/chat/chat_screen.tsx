@@ -69,16 +69,22 @@ function Bubble({ by, at, is_mine, children }: { by: string; at: string; is_mine
   )
 }
 
-function Question({ request }: { request: Request }) {
+function Question({ request, guard }: { request: Request; guard: Guard }) {
   const [draft, setDraft] = useState(() => draftFor(request.input!))
   const [problem, setProblem] = useState<string | null>(null)
+  const form = useRef<HTMLDivElement>(null)
   const send = () => {
+    // Where nothing is needed, a press that was meant for what stood here before would be an answer.
+    if (!guard.admits({ repeat: false }, performance.now())) return
     const checked = checkAnswer(request.input!, draft)
-    if ('error' in checked) return setProblem(checked.error)
+    if ('error' in checked) {
+      setProblem(checked.error)
+      return form.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
+    }
     void decide(request, { decision: 'answer', answer: checked.value })
   }
   return (
-    <div className="mt-3">
+    <div ref={form} className="mt-3">
       <AnswerForm
         input={request.input!}
         draft={draft}
@@ -116,7 +122,7 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
       </div>
     )
   if (why_not || is_offline) return <p className="m-0 mt-3 text-[0.875rem] text-soft">{is_offline ? 'No connection: deciding waits until it is back.' : `You cannot decide this: ${visibleText(why_not!)}.`}</p>
-  if (request.kind === 'input') return <Question request={request} />
+  if (request.kind === 'input') return <Question request={request} guard={guard} />
   const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
   const is_quick = isShownWhole(whole) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
   const send = (decision: 'approve' | 'reject') => guard.admits({ repeat: false }, performance.now()) && void decide(request, { decision })

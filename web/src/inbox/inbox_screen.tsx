@@ -214,7 +214,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
     Enter: () => selected && pick(selected),
     o: () => selected && pick(selected),
     ' ': () => selected?.startsWith('req_') && toggleMark(selected),
-    z: () => void undoLatest(),
+    z: ({ repeat }) => (repeat ? undefined : void undoLatest()),
     A: () => marked.size > 0 && setBulk(true),
     ...(marked.size > 0 ? { Escape: () => (is_bulk ? setBulk(false) : clearMarks()) } : {}),
   })

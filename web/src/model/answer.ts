@@ -3,7 +3,10 @@ import type { Input, Json } from '../wire'
 
 export const file_bytes_max = 128 * 1024
 
-export type Draft = { text: string; chosen: string[]; file: { name: string; media_type: string; content_base64: string } | null }
+const name_bytes_max = 200
+
+export type FileAnswer = { name: string; media_type: string; content_base64: string }
+export type Draft = { text: string; chosen: string[]; file: FileAnswer | 'reading' | null }
 
 export function draftFor(input: Input): Draft {
   const given = input.default
@@ -13,6 +16,9 @@ export function draftFor(input: Input): Draft {
     file: null,
   }
 }
+
+/** As much of a file's name as the server takes, which counts bytes. Never ends within a character. */
+export const fileName = (name: string): string => name.slice(0, new TextEncoder().encodeInto(name, new Uint8Array(name_bytes_max)).read)
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
@@ -55,6 +61,8 @@ export function checkAnswer(input: Input, draft: Draft): Checked {
       if (draft.chosen.length === 0) return nothing
       return { value: (input.options ?? []).filter((option) => draft.chosen.includes(option)) }
     case 'file':
+      // Not nothing: whoever chose a file means it, also where the question may stay without an answer.
+      if (draft.file === 'reading') return { error: 'The file is still being read.' }
       return draft.file ? { value: draft.file } : nothing
   }
 }

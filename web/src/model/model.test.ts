@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Input, Json, Me, Request } from '../wire'
-import { checkAnswer, draftFor } from './answer'
+import { checkAnswer, draftFor, fileName } from './answer'
 import { decisionsFor, mayGrant, missingVotes, whoDecides, whyNotDecide } from './authority'
 import { findDanger } from './danger'
 import { matches, no_filter, readFilter, writeFilter } from './filter'
@@ -257,6 +257,12 @@ describe('answers (Q3)', () => {
     [{ type: 'text' }, {}], [{ type: 'text', max_length: 3 }, { text: 'äöü' }], [{ type: 'number', min: 1 }, { text: '0' }], [{ type: 'number', max: 1 }, { text: '2' }],
     [{ type: 'number' }, { text: 'many' }], [{ type: 'date' }, { text: '2026-02-30' }], [{ type: 'choice', options: ['a'] }, {}], [{ type: 'multi_choice', options: ['a'] }, {}], [{ type: 'file' }, {}],
   ])('%j refuses %j', (part, given) => expect(checkAnswer(input(part), draft(given))).toHaveProperty('error'))
+  it.each([true, false])('a file that is still being read is no answer, and not nothing either (required: %j)', (required) => {
+    expect(checkAnswer(input({ type: 'file', required }), { text: '', chosen: [], file: 'reading' })).toEqual({ error: 'The file is still being read.' })
+  })
+  it.each([['notes.txt', 'notes.txt'], ['x'.repeat(201), 'x'.repeat(200)], ['東'.repeat(100), '東'.repeat(66)], ['a' + '🙂'.repeat(60), 'a' + '🙂'.repeat(49)]])('the name %j of a file is sent as %j', (name, sent) => {
+    expect(fileName(name)).toBe(sent)
+  })
   it('starts from the default', () => {
     expect(draftFor(input({ type: 'number', default: 5 })).text).toBe('5')
     expect(draftFor(input({ type: 'multi_choice', options: ['a', 'b'], default: ['b'] })).chosen).toEqual(['b'])

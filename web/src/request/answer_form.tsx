@@ -1,6 +1,6 @@
 // The six kinds of question.
 import { useId, useRef, useState } from 'react'
-import { file_bytes_max, type Draft } from '../model/answer'
+import { file_bytes_max, fileName, type Draft, type FileAnswer } from '../model/answer'
 import { visibleText } from '../model/marked_text'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
@@ -8,11 +8,11 @@ import type { Input } from '../wire'
 
 type Props = { input: Input; draft: Draft; error: string | null; onChange: (draft: Draft) => void; onSubmit: () => void }
 
-async function readFile(file: File): Promise<NonNullable<Draft['file']>> {
+async function readFile(file: File): Promise<FileAnswer> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
-  return { name: file.name.slice(0, 200), media_type: file.type || 'application/octet-stream', content_base64: btoa(binary) }
+  return { name: fileName(file.name), media_type: file.type || 'application/octet-stream', content_base64: btoa(binary) }
 }
 
 function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; is_many: boolean }) {
@@ -25,7 +25,7 @@ function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; 
     <div className="grid gap-1">
       {(input.options ?? []).map((option, i) => (
         <label key={i} className="flex min-h-11 cursor-pointer items-center gap-3 rounded-lg border border-line bg-sheet px-3.5 py-2 hover:bg-well has-checked:border-accent has-checked:bg-pick">
-          <input type={is_many ? 'checkbox' : 'radio'} name={id} className="size-4 shrink-0 accent-accent" checked={draft.chosen.includes(option)} onChange={() => toggle(option)} />
+          <input type={is_many ? 'checkbox' : 'radio'} name={id} data-answer={i === 0 || undefined} className="size-4 shrink-0 accent-accent" checked={draft.chosen.includes(option)} onChange={() => toggle(option)} />
           <span className="foreign min-w-0">
             <SafeText text={option} />
           </span>
@@ -35,29 +35,39 @@ function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; 
   )
 }
 
-function FileField({ draft, onChange, id }: { draft: Draft; onChange: Props['onChange']; id: string }) {
+type Shared = { id: string; 'aria-label': string; 'aria-invalid': boolean; 'aria-describedby': string; 'data-answer': true }
+
+function FileField({ draft, onChange, shared }: { draft: Draft; onChange: Props['onChange']; shared: Shared }) {
   const [problem, setProblem] = useState<string | null>(null)
   const chosen = useRef<File>(undefined)
   const take = async (file: File | undefined) => {
     const is_large = file !== undefined && file.size > file_bytes_max
     setProblem(is_large ? `${visibleText(file.name)} has ${Math.ceil(file.size / 1024)} KiB; at most ${file_bytes_max / 1024} KiB can be sent.` : null)
     chosen.current = file
-    // Nothing is the answer while it is being read, least of all the file that was chosen before.
-    onChange({ ...draft, file: null })
-    if (!file || is_large) return
-    const content = await readFile(file)
-    if (chosen.current === file) onChange({ ...draft, file: content })
+    // While it is being read nothing is the answer, least of all the file that was chosen before.
+    const is_taken = file !== undefined && !is_large
+    onChange({ ...draft, file: is_taken ? 'reading' : null })
+    if (!is_taken) return
+    // It may have gone since it was chosen, or be a folder.
+    const content = await readFile(file).catch(() => null)
+    if (chosen.current !== file) return
+    if (!content) setProblem(`${visibleText(file.name)} could not be read.`)
+    onChange({ ...draft, file: content })
   }
+  const problem_id = `${shared.id}-problem`
   return (
     <>
-      <input id={id} type="file" aria-invalid={problem !== null} aria-describedby={problem ? `${id}-problem` : undefined} className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
-      {draft.file && (
-        <p className="m-0 mt-1 text-[0.875rem] text-faint">
-          <SafeText text={draft.file.name} /> is your answer.
-        </p>
-      )}
+      <input {...shared} type="file" aria-invalid={shared['aria-invalid'] || problem !== null} aria-describedby={problem ? `${problem_id} ${shared['aria-describedby']}` : shared['aria-describedby']} className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
+      {/* There before it says anything: what comes together with its words is not announced everywhere. */}
+      <p role="status" className="m-0 mt-1 text-[0.875rem] text-faint">
+        {draft.file && draft.file !== 'reading' && (
+          <>
+            <SafeText text={draft.file.name} /> is your answer.
+          </>
+        )}
+      </p>
       {problem && (
-        <p id={`${id}-problem`} role="alert" className="m-0 mt-1 text-[0.875rem] text-no">
+        <p id={problem_id} role="alert" className="m-0 mt-1 text-[0.875rem] text-no">
           {problem}
         </p>
       )}
@@ -78,22 +88,22 @@ export function AnswerForm(props: Props) {
   const { input, draft, error, onChange, onSubmit } = props
   const id = useId()
   const hint = [limitsOf(input), input.required ? '' : 'may stay empty'].filter(Boolean).join(' · ')
-  const shared = {
+  const shared: Shared = {
     id,
     'aria-label': 'Your answer',
     'aria-invalid': error !== null,
     'aria-describedby': [`${id}-hint`, hintOf(id, draft.text)].filter(Boolean).join(' '),
     'data-answer': true,
-    placeholder: visibleText(input.placeholder ?? ''),
   }
+  const placeholder = visibleText(input.placeholder ?? '')
   const text = (event: { target: { value: string } }) => onChange({ ...draft, text: event.target.value })
   let control
   switch (input.type) {
     case 'text':
-      control = <textarea {...shared} className="field min-h-24" value={draft.text} onChange={text} />
+      control = <textarea {...shared} placeholder={placeholder} className="field min-h-24" value={draft.text} onChange={text} />
       break
     case 'number':
-      control = <input {...shared} className="field max-w-60 font-mono" inputMode="decimal" autoComplete="off" value={draft.text} onChange={text} onKeyDown={(event) => event.key === 'Enter' && !event.repeat && onSubmit()} />
+      control = <input {...shared} placeholder={placeholder} className="field max-w-60 font-mono" inputMode="decimal" autoComplete="off" value={draft.text} onChange={text} onKeyDown={(event) => event.key === 'Enter' && !event.repeat && onSubmit()} />
       break
     case 'date':
       control = <input {...shared} className="field max-w-60" type="date" value={draft.text} onChange={text} />
@@ -103,12 +113,12 @@ export function AnswerForm(props: Props) {
       control = <Choices {...props} id={id} is_many={input.type === 'multi_choice'} />
       break
     case 'file':
-      control = <FileField draft={draft} onChange={onChange} id={id} />
+      control = <FileField draft={draft} onChange={onChange} shared={shared} />
       break
   }
   const is_list = input.type === 'choice' || input.type === 'multi_choice'
   return (
-    <div role={is_list ? 'group' : undefined} aria-label={is_list ? 'Your answer' : undefined}>
+    <div role={is_list ? 'group' : undefined} aria-label={is_list ? 'Your answer' : undefined} aria-describedby={is_list ? `${id}-hint` : undefined}>
       {input.type === 'file' && (
         <label htmlFor={id} className="label mb-1 block">
           Your answer
@@ -116,7 +126,7 @@ export function AnswerForm(props: Props) {
       )}
       {control}
       {!is_list && <HiddenHint id={id} text={draft.text} />}
-      <p id={`${id}-hint`} className={`m-0 mt-1.5 min-h-5 text-[0.875rem] ${error ? 'text-no' : 'text-faint'}`}>
+      <p id={`${id}-hint`} role={error ? 'alert' : undefined} className={`m-0 mt-1.5 min-h-5 text-[0.875rem] ${error ? 'text-no' : 'text-faint'}`}>
         {error ?? hint}
       </p>
     </div>

@@ -226,7 +226,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
 
   useKeys({
     a: (event) => (request.kind === 'input' ? undefined : approve(event)),
-    v: () => (can.includes('answer') ? pane.current?.querySelector<HTMLElement>('[data-answer], [role=group] input')?.focus() : undefined),
+    v: () => (can.includes('answer') ? pane.current?.querySelector<HTMLElement>('[data-answer]')?.focus() : undefined),
     r: enter('reject', 'reject'),
     m: enter('modify', 'modify'),
     w: openNote,
@@ -235,7 +235,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     x: enter('abort', 'abort'),
     s: openGrant,
     n: () => (request.state === 'pending' ? putOff() : undefined),
-    '+': () => (why_not === null ? void prolong(request) : undefined),
+    '+': ({ repeat }) => (why_not === null && !repeat ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
     ...(request.state === 'settled' && onGoOn ? { j: onGoOn } : {}),
   })

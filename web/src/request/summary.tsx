@@ -10,7 +10,7 @@ import { useMe } from '../state/session'
 import { JsonView } from '../ui/json_view'
 import { Ago, Avatar, Countdown, Key, OutcomeTag } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
-import type { Json, Request } from '../wire'
+import type { Json, Release, Request } from '../wire'
 import { ChangeList } from './diff_view'
 import { AnswerView } from './subject'
 
@@ -110,10 +110,12 @@ export function TimeWarning({ request }: { request: Request }) {
   )
 }
 
+/** What a person can change of a request, as `proposed` keeps it. */
+const changeablePart = (part: Pick<Release, 'arguments' | 'plan' | 'response'>): Json => part.arguments ?? (part.plan as Json | undefined) ?? (part.response as Json | undefined) ?? null
+
 /** What somebody changed while it waits. */
 function Changed({ request, is_news }: { request: Request; is_news: boolean }) {
   const me = useMe()
-  const current: Json = request.action?.arguments ?? (request.plan as Json | undefined) ?? (request.response as Json | undefined) ?? null
   const by = request.votes.findLast((vote) => vote.decision === 'modify')?.by
   const who = by === me.name ? 'You changed this' : by ? `${visibleText(by)} changed this` : 'This was changed by a person'
   const is_loud = is_news && by !== me.name
@@ -122,7 +124,7 @@ function Changed({ request, is_news }: { request: Request; is_news: boolean }) {
       <p className="m-0 mb-2 font-medium">
         {is_loud ? `${who} while you were looking. Nothing of yours was decided; read it again.` : `${who}.`} What stands now:
       </p>
-      <ChangeList changes={changes(request.proposed!, current)} />
+      <ChangeList changes={changes(request.proposed!, changeablePart(request.action ?? request))} />
     </div>
   )
 }
@@ -142,9 +144,9 @@ export function Standing({ request, is_news = false }: { request: Request; is_ne
           “<SafeText text={words} />”
         </p>
       )}
-      {request.proposed !== null && request.release?.arguments && (
+      {request.proposed !== null && request.release && (
         <div className="mt-2">
-          <ChangeList changes={changes(request.proposed, request.release.arguments)} />
+          <ChangeList changes={changes(request.proposed, changeablePart(request.release))} />
         </div>
       )}
       {decision?.kind === 'answer' && (

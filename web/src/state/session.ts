@@ -1,8 +1,9 @@
 // Who is signed in.
 import { client, whenSignedOut } from '../client'
-import { ServerError } from '../errors'
+import { sentence, ServerError } from '../errors'
 import type { Me } from '../wire'
 import { forgetLoaded } from './load'
+import { tell } from './notices'
 import { forgetPush, renewPush } from './push'
 import { create } from './store'
 
@@ -59,13 +60,16 @@ export async function signIn(body: Parameters<typeof client.signIn>[0]): Promise
   void renewPush(me.name)
 }
 
+/** Never fails: what went wrong is told. */
 export async function signOut(): Promise<void> {
   try {
     await client.signOut()
-  } finally {
-    forgetPush()
-    put({ status: 'signed_out', me: null, was_ended: false })
+  } catch (error) {
+    // Whoever leaves a shared computer must not believe that the session is over while its cookie still opens it.
+    if (!(error instanceof ServerError && error.status === 401)) return tell(`${sentence(error)} You may still be signed in.`, { tone: 'bad' })
   }
+  forgetPush()
+  put({ status: 'signed_out', me: null, was_ended: false })
 }
 
 whenSignedOut(() => {
