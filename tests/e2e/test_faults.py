@@ -143,6 +143,54 @@ class ServerFaultTest(unittest.TestCase):
             self.assertEqual({status for status, _ in answers}, {200})
 
 
+class BrokenDiskTest(unittest.TestCase):
+    """A disk that answers a sync or a write with an error may have lost anything: the server says so and ends."""
+
+    def setUp(self):
+        self.crash_binary = os.environ.get("HOLDPOINT_CRASH_BIN", str(pathlib.Path(binary()).with_name("holdpoint_crash")))
+        if not os.access(self.crash_binary, os.X_OK):
+            self.skipTest(f"no {self.crash_binary}")
+
+    def test_S1_an_io_error_ends_the_server_and_what_was_acknowledged_is_there_afterwards(self):
+        # What was not synced is lost as well, as it may be on such a disk.
+        for fault in ("volatile,fail=sync:40:ioerr", "volatile,fail=write:400:ioerr"):
+            with self.subTest(fault=fault), Server(binary_path=self.crash_binary) as server:
+                agent, ann = server.actor("agent", "bot"), server.actor("approver", "ann")
+                self.assertEqual(server.stop(), 0)
+                server.env["HOLDPOINT_TEST_FAULTS"] = fault
+                server.start()
+                acknowledged, ending = self.propose_until_it_fails(server, agent)
+                self.assertIn(ending, (503, "cut"), "nobody is told that it worked")
+                self.assertEqual(server.process.wait(20), 70, server.log())
+                for words in (str(server.data), "Check the disk", "start again"):
+                    self.assertIn(words, server.log())
+                del server.env["HOLDPOINT_TEST_FAULTS"]
+                server.forget_connections()
+                server.start()
+                self.assertGreater(len(acknowledged), 5, "it broke while it worked, not before")
+                for id in acknowledged:
+                    request = ann.read(id)
+                    self.assertEqual((request["state"], request["release"]), ("pending", None))
+                self.assertEqual([request["id"] for request in ann.list(limit=100) if request["release"]], [])
+                self.assertEqual(ann.decide(acknowledged[0])["outcome"], "approved", "it works again")
+
+    def propose_until_it_fails(self, server, agent):
+        """(ids that were acknowledged, the status that was not 201 or `cut`)"""
+        client = FastClient(server.host, server.port, agent.key, timeout_s=20)
+        acknowledged = []
+        try:
+            for _ in range(2000):
+                status, body = client.call("POST", "/v1/requests", {"action": {"tool": "t"}})
+                if status != 201:
+                    return acknowledged, status
+                acknowledged.append(json.loads(body)["id"])
+        except OSError:
+            return acknowledged, "cut"
+        finally:
+            client.close()
+        return acknowledged, "never"
+
+
 class OldRecordsTest(unittest.TestCase):
     def test_old_idempotency_records_are_forgotten_however_many_there_are(self):
         with Server() as server:

@@ -1,5 +1,7 @@
 // What the SQLite store does when the disk fails.
 
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +49,9 @@ TEST_F(SqliteFaults, EveryNthWriteMayFindTheDiskFull) {
         if (create(nth)) ++made;
         faults::clear_failures();
         EXPECT_EQ(pending(), made) << nth;
-        EXPECT_EQ(run([](Transaction& tx) { return tx.list({{}, 0, 1000}); })->requests.size(),
+        EXPECT_EQ(run([](Transaction& tx) {
+                      return tx.list({{}, 0, 1000});
+                  })->requests.size(),
                   static_cast<std::size_t>(made));
     }
     EXPECT_GT(made, 1);
@@ -99,11 +103,12 @@ TEST_F(SqliteFaults, AFailedCopyOfTheLogEndsTheProcessButTheAnswerStands) {
     EXPECT_EQ(pending(), 2);
 }
 
-TEST_F(SqliteFaults, TheDefaultIsToEndTheProcess) {
+TEST_F(SqliteFaults, TheDefaultIsToSayWhatToDoAndEndTheProcess) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     close();
     EXPECT_EXIT(
         {
+            spdlog::set_default_logger(spdlog::stderr_logger_st("fatal"));
             Options wanted = options();
             wanted.vfs = faults::vfs_name;
             wanted.fatal = nullptr;
@@ -116,7 +121,7 @@ TEST_F(SqliteFaults, TheDefaultIsToEndTheProcess) {
             }
             _exit(0);
         },
-        testing::ExitedWithCode(70), "");
+        testing::ExitedWithCode(70), "the disk under .* failed.*Check the disk.*start again");
 }
 
 TEST_F(SqliteFaults, AFullDiskDuringACopyOfTheLogLosesNothing) {
