@@ -49,9 +49,7 @@ TEST_F(SqliteFaults, EveryNthWriteMayFindTheDiskFull) {
         if (create(nth)) ++made;
         faults::clear_failures();
         EXPECT_EQ(pending(), made) << nth;
-        EXPECT_EQ(run([](Transaction& tx) {
-                      return tx.list({{}, 0, 1000});
-                  })->requests.size(),
+        EXPECT_EQ(run([](Transaction& tx) { return tx.list({{}, 0, 1000}); })->requests.size(),
                   static_cast<std::size_t>(made));
     }
     EXPECT_GT(made, 1);
