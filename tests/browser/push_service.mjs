@@ -59,7 +59,8 @@ export async function deliver(page, origin, message) {
   const cdp = await page.context().newCDPSession(page)
   const registered = new Promise((resolve) =>
     cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
-      const mine = registrations.find((one) => one.scopeURL.startsWith(origin))
+      // One of a window that was just closed may still be among them.
+      const mine = registrations.findLast((one) => !one.isDeleted && one.scopeURL.startsWith(origin))
       if (mine) resolve(mine)
     }))
   await cdp.send('ServiceWorker.enable')
