@@ -464,5 +464,12 @@ TEST(ParseQuery, a_wait_is_bounded) {
     EXPECT_EQ(expect_no_query({{"x", "1"}}).error().field, "x");
 }
 
+TEST(ParseList, a_long_word_is_not_repeated_whole) {
+    const Result<store::ListQuery> list = parse_list({{"outcome", std::string(200, '\x14')}});
+    ASSERT_FALSE(list);
+    EXPECT_EQ(list.error().field, "outcome");
+    EXPECT_LT(list.error().message.size(), 600u);
+}
+
 }  // namespace
 }  // namespace holdpoint::wire

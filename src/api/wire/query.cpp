@@ -78,7 +78,7 @@ std::optional<Word> Query::word(std::string_view name) {
     const std::optional<std::string> given = text(name);
     if (!given) return std::nullopt;
     std::optional<Word> word = core::parse_word<Word>(*given);
-    if (!word) refuse(name, fmt::format("`{}` is not known here", visible(*given)));
+    if (!word) refuse(name, fmt::format("`{}` is not known here", visible(cut_utf8(*given, 64))));
     return word;
 }
 
