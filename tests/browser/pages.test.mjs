@@ -131,6 +131,27 @@ test('S3 the record can be looked through, narrowed and taken away', async () =>
   await page.getByText('Nothing that happened fits').waitFor()
 })
 
+test('H6 S3 a day is one of the person who looks, wherever they are', async () => {
+  // Where it is another day than in Greenwich, and will be for an hour.
+  const timezoneId = new Date().getUTCHours() < 11 ? 'Etc/GMT+12' : 'Pacific/Kiritimati'
+  const [today, in_greenwich] = [timezoneId, 'UTC'].map((timeZone) => new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date()))
+  const window = await open(server, 'admin', { timezoneId })
+  const { id } = await billing.act('archive', { id: 7 }, { session: 'a-day' })
+  const findsOn = async (day) => {
+    await go(`/history?session=a-day&since=${day}&until=${day}`, window)
+    const found = window.locator(`a[href="/r/${id}"]`)
+    await found.or(window.getByText('Nothing was asked that fits.')).waitFor()
+    assert.equal(await window.getByLabel('From').inputValue(), day)
+    return (await found.count()) === 1
+  }
+  assert.deepEqual([await findsOn(today), await findsOn(in_greenwich)], [true, false])
+  await go('/audit', window)
+  const [download] = await Promise.all([window.waitForEvent('download'), window.getByRole('button', { name: 'Export CSV' }).click()])
+  assert.equal(download.suggestedFilename(), `holdpoint-${today}.csv`)
+  await assertClean(window)
+  await window.context().close()
+})
+
 test('S3 a record that breaks off is not taken for all of it', async () => {
   const past = /\/v1\/events\?.*last_event_id/
   await page.route(past, (route) => route.fulfill({ contentType: 'text/event-stream', body: 'retry: 2000\n\n' }))

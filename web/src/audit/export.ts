@@ -56,9 +56,13 @@ export class Newest<T> {
   }
 }
 
+const two = (number: number): string => String(number).padStart(2, '0')
+/** The day on the calendar of whoever takes the file, as the page shows it. */
+const dayOf = (moment: Date): string => `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`
+
 /** A file that does not hold everything says so in its name: where it begins, and that events between are left out. */
-export const fileName = (day: Date, { from, is_filtered }: { from: number; is_filtered: boolean }, ending: string): string =>
-  `holdpoint-${day.toISOString().slice(0, 10)}${from > 0 ? `-after-${from}` : ''}${is_filtered ? '-filtered' : ''}.${ending}`
+export const fileName = (now: Date, { from, is_filtered }: { from: number; is_filtered: boolean }, ending: string): string =>
+  `holdpoint-${dayOf(now)}${from > 0 ? `-after-${from}` : ''}${is_filtered ? '-filtered' : ''}.${ending}`
 
 /** One cell. A spreadsheet runs what begins like a formula, so such a cell gets a mark in front. */
 export function csvCell(value: string | number | null | undefined): string {

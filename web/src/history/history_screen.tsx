@@ -15,6 +15,7 @@ import { useIsPhone } from '../state/phone'
 import { OutcomeTag, PageHead, riskColor, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { Request, RequestList } from '../wire'
+import { sinceDay, untilDay } from './days'
 
 const names = ['outcome', 'risk', 'kind', 'agent', 'tool', 'user', 'session'] as const
 
@@ -25,10 +26,11 @@ function readQuery(search: string): ListQuery {
     const value = given.get(name)
     if (value) query[name] = value
   }
-  for (const [name, end] of [['since', 'T00:00:00.000Z'], ['until', 'T23:59:59.999Z']] as const) {
-    const day = given.get(name)
-    if (day && /^\d{4}-\d{2}-\d{2}$/.test(day)) query[name] = day + end
-  }
+  // The address names days; which moments they are depends on where the person is who reads it.
+  const since = sinceDay(given.get('since') ?? '')
+  const until = untilDay(given.get('until') ?? '')
+  if (since) query.since = since
+  if (until) query.until = until
   return query
 }
 

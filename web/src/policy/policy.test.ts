@@ -59,7 +59,7 @@ describe('exports', () => {
     expect(toJsonLines([whole]).trimEnd().split('\n').map((line) => JSON.parse(line) as Event)).toEqual([whole])
   })
   it('say in their names what they leave out', () => {
-    const named = (from: number, is_filtered: boolean) => fileName(new Date('2026-11-15T12:00:00Z'), { from, is_filtered }, 'csv')
+    const named = (from: number, is_filtered: boolean) => fileName(new Date('2026-11-15T12:00:00'), { from, is_filtered }, 'csv')
     expect(named(0, false)).toBe('holdpoint-2026-11-15.csv')
     expect(named(1234, false)).toBe('holdpoint-2026-11-15-after-1234.csv')
     expect(named(0, true)).toBe('holdpoint-2026-11-15-filtered.csv')
