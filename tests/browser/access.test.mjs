@@ -2,7 +2,7 @@
 // is cut off; a phone held in one hand reaches the decision.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { armed, closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
 import { unfold } from './inside.mjs'
 import { check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
@@ -120,6 +120,26 @@ for (const [name, options] of variants) {
     await guest.getByRole('button', { name: 'Sign in' }).waitFor()
     await check(guest, 'sign-in by link')
     await guest.context().close()
+  })
+}
+
+for (const [name, options] of variants) {
+  test(`H6 an address that is no page says so and leads to the inbox, signed in or not, ${name}`, async () => {
+    for (const [person, destination] of [['ann', '[id^="row-"]'], [null, '#password']]) {
+      const page = await open(server, person, options)
+      for (const path of ['nonsense', 'history/', 'r/a/b']) {
+        const answer = await page.goto(`${server.page_url}/${path}`)
+        assert.equal(answer.status(), 404)
+        await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      }
+      if (person) assert.equal(await page.locator('nav [aria-current]').count(), 0, 'no place in the page is this one')
+      await check(page, `no page, ${person ?? 'signed out'}`)
+      await page.getByRole('link', { name: 'To the inbox', exact: true }).click()
+      await page.locator(destination).first().waitFor()
+      assert.equal(new URL(page.url()).pathname.replace(/^\/r\/req_\w+$/, '/'), '/')
+      await assertClean(page)
+      await page.context().close()
+    }
   })
 }
 

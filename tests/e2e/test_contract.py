@@ -112,7 +112,28 @@ class ContractTest(ServerTest):
                 is_hashed = path.startswith("/assets/")
                 self.assertEqual("immutable" in answer.headers["Cache-Control"], is_hashed)
         for path in ("/none", "/assets/none.js"):
-            self.assertStatus(browser.get(path), 404)
+            self.assertStatus(browser.get(path), 404, "not_found")
+
+    def test_H6_an_address_that_is_no_page_shows_people_the_page_and_programs_the_error(self):
+        if not self.server.assets():
+            self.skipTest("built without the inbox")
+        page = self.server.client().get("/")
+        kept = ("Content-Type", "Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy",
+                "Cross-Origin-Resource-Policy", "Permissions-Policy")
+        for path in ("/nonsense", "/assets/none.js", "/history/", "/r/a/b"):
+            with self.subTest(path=path):
+                # The document names what is right below the root; deeper down it speaks of no page at all.
+                client = self.server.client(checked=path not in ("/history/", "/r/a/b"))
+                lost = client.get(path, headers={"Accept": "text/html,*/*;q=0.8", "If-None-Match": page.headers["ETag"]})
+                self.assertStatus(lost, 404)
+                self.assertEqual(lost.body, page.body)
+                self.assertEqual([lost.headers[name] for name in kept], [page.headers[name] for name in kept])
+                self.assertEqual(lost.headers["Cache-Control"], "no-store")
+                self.assertNotIn("ETag", lost.headers)
+                for accept in ("*/*", "application/json"):
+                    self.assertStatus(client.get(path, headers={"Accept": accept}), 404, "not_found")
+        for path in ("/v1/nonsense", "/api/nonsense"):
+            self.assertStatus(self.server.client().get(path, headers={"Accept": "text/html"}), 404, "not_found")
 
     def test_a_token_from_the_link_signs_in_once(self):
         link = self.admin.post("/v1/links", {"name": "ann"})["url"]

@@ -1,7 +1,7 @@
 // The frame around every screen: where you are, whether the page is live, who you are.
 import { Suspense, useDeferredValue, useEffect, useState, type ComponentType } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
-import { fetchTheRest, InboxScreen, screens } from './screens'
+import { fetchTheRest, InboxScreen, isPage, LostScreen, screens } from './screens'
 import { SignInScreen } from './sign_in/sign_in_screen'
 import { countWaiting, followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
@@ -98,7 +98,7 @@ function TabLink({ place, is_here }: LinkProps) {
 }
 
 /** The other screens, on a phone. */
-function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place; onClose: () => void }) {
+function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place | null; onClose: () => void }) {
   return (
     <Dialog title="More" is_low onClose={onClose}>
       <ul className="m-0 list-none p-0">
@@ -126,9 +126,10 @@ function Shell() {
   useEffect(followInbox, [me.id])
   useKeys({ '?': () => showKeys(true) })
   const mine = places.filter((place) => !place.is_for_admins || me.role === 'admin')
-  const here = mine.find((place) => place.path !== '/' && (path === place.path || path.startsWith(`${place.path}/`))) ?? mine[0]!
-  const Screen = here.screen
-  useEffect(() => fetchTheRest(here.path), [here.path])
+  const here = isPage(path) ? (mine.find((place) => place.path === path) ?? mine[0]!) : null
+  const Screen = here ? here.screen : LostScreen
+  const where = here?.path ?? ''
+  useEffect(() => fetchTheRest(where), [where])
   const tabs = mine.slice(0, tabs_max)
   return (
     <div className="flex h-full flex-col">
@@ -156,14 +157,14 @@ function Shell() {
         </div>
       </header>
       {/* A boundary for each place: without it the screen one has left lives on, unseen, until the next has loaded, and still hears the keys. */}
-      <Suspense key={here.path} fallback={<main id="main" className="m-auto"><Spinner /></main>}>
+      <Suspense key={where} fallback={<main id="main" className="m-auto"><Spinner /></main>}>
         {Screen ? <Screen /> : <InboxScreen id={request?.id ?? null} />}
       </Suspense>
       <nav aria-label="Screens" className={`${request ? 'hidden' : 'flex'} shrink-0 border-t border-line bg-sheet pb-[env(safe-area-inset-bottom)] md:hidden`}>
         {tabs.map((place) => (
           <TabLink key={place.path} place={place} is_here={place === here} />
         ))}
-        <button type="button" className={tab(!tabs.includes(here))} aria-haspopup="dialog" onClick={() => showMore(true)}>
+        <button type="button" className={tab(here !== null && !tabs.includes(here))} aria-haspopup="dialog" onClick={() => showMore(true)}>
           <MoreIcon />
           More
         </button>
@@ -176,8 +177,16 @@ function Shell() {
 }
 
 export function App() {
+  const [path] = useLocation()
   const is_in = useSession((session) => session.status === 'signed_in')
+  const is_out = useSession((session) => session.status === 'signed_out')
   // Deferred, so that the browser may do other things while the page is made for the first time.
   const may_show = useDeferredValue(is_in, false)
-  return is_in && may_show ? <Shell /> : <SignInScreen />
+  if (is_in && may_show) return <Shell />
+  if (!is_out || isPage(path)) return <SignInScreen />
+  return (
+    <Suspense>
+      <LostScreen />
+    </Suspense>
+  )
 }

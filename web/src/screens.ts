@@ -17,8 +17,15 @@ export const screens = {
   settings: later(() => import('./settings/settings_screen')),
 }
 
+export const LostScreen = later(() => import('./lost/lost_screen'))
+
+const others = ['/', '/index.html', '/sign-in']
+/** Whether there is a page at an address: the same ones for which the server says so. */
+export const isPage = (path: string): boolean => others.includes(path) || /^\/r\/[^/]+$/.test(path) || Object.hasOwn(screens, path.slice(1))
+
 /** Fetches the screen of an address. */
 export function fetchScreen(path: string): void {
+  if (!isPage(path)) return void LostScreen.fetch()
   const name = path.split('/')[1] ?? ''
   if (Object.hasOwn(screens, name)) return void screens[name as keyof typeof screens].fetch()
   void InboxScreen.fetch()

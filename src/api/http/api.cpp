@@ -137,9 +137,12 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     if (file && (call->request.method == "GET" || call->request.method == "HEAD"))
         return call->exchange->respond(render_file(*options_.site, *file, call->request));
     if (file) allowed = "GET";
-    if (!route && allowed.empty())
+    if (!route && allowed.empty()) {
+        if (std::optional<http::Response> page = render_lost(*options_.site, call->request))
+            return call->exchange->respond(std::move(*page));
         return call->exchange->respond(
             wire::to_response({ErrorCode::not_found, "there is nothing at this path"}));
+    }
     if (!route) {
         http::Response response = wire::to_response(
             {ErrorCode::method_not_allowed, fmt::format("this path takes {}", allowed)});

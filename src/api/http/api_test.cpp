@@ -657,6 +657,39 @@ TEST_F(ApiTest, H6_pages_are_served_in_the_form_that_the_browser_takes) {
     EXPECT_EQ(posted.header("Allow"), "GET");
 }
 
+TEST_F(ApiTest, H6_a_person_who_mistypes_an_address_gets_the_page_and_a_program_the_error) {
+    TestClient client(port_);
+    const auto ask = [&](const char* path, const char* accept, const char* method = "GET") {
+        return client.request(method, path, {}, {{"Accept", accept}, {"If-None-Match", "*"}});
+    };
+    constexpr auto browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    for (const char* path : {"/nonsense", "/history/", "/v1x", "/assets/b.js", "/r/a/b"}) {
+        const ClientResponse page = ask(path, browser);
+        EXPECT_EQ(page.status, 404) << path;
+        EXPECT_EQ(page.body, "<p>page</p>");
+        EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
+        EXPECT_EQ(page.header("Content-Security-Policy"), "default-src 'none'");
+        EXPECT_EQ(page.header("X-Content-Type-Options"), "nosniff");
+        EXPECT_EQ(page.header("Cache-Control"), "no-store");
+        EXPECT_EQ(page.header("Vary"), "Accept, Accept-Encoding");
+        EXPECT_FALSE(page.has_header("ETag")) << "no answer to it is 304";
+    }
+    const ClientResponse head = ask("/nonsense", browser, "HEAD");
+    EXPECT_EQ(head.status, 404);
+    EXPECT_EQ(head.header("Content-Length"), "11");
+
+    const auto expect_error = [](const ClientResponse& answer) {
+        EXPECT_EQ(answer.status, 404);
+        EXPECT_EQ(answer.header("Content-Type"), "application/json");
+        EXPECT_EQ(parsed(answer.body).at("error").at("code"), "not_found");
+    };
+    for (const char* accept : {"", "*/*", "application/json", "text/*", "text/html;q=0, */*"})
+        expect_error(ask("/nonsense", accept));
+    for (const char* path : {"/v1/nonsense", "/v1/", "/v1", "/api/nonsense", "/api"})
+        expect_error(ask(path, browser));
+    expect_error(ask("/nonsense", browser, "POST"));
+}
+
 TEST_F(ApiTest, no_page_hides_a_route) {
     TestClient nobody(port_);
     EXPECT_EQ(nobody.get("/healthz").body, R"({"status":"ok"})");

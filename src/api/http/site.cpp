@@ -34,6 +34,37 @@ bool is_forbidden(std::string_view weight) {
     return weight.substr(2).find_first_not_of("0.") == std::string_view::npos;
 }
 
+/// Whether an Accept header names HTML, as those of browsers do. What takes anything is a program.
+bool asks_for_html(std::string_view accept) {
+    return any_part(accept, [](std::string_view part) {
+        const std::size_t semicolon = part.find(';');
+        const bool is_html =
+            http::equal_ignoring_case(trimmed(part.substr(0, semicolon)), "text/html");
+        return is_html &&
+               (semicolon == std::string_view::npos || !is_forbidden(part.substr(semicolon + 1)));
+    });
+}
+
+constexpr std::array<std::string_view, 2> api_roots{"/v1", "/api"};
+
+bool is_of_api(std::string_view path) {
+    return std::any_of(api_roots.begin(), api_roots.end(), [path](std::string_view root) {
+        return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+    });
+}
+
+struct Form {
+    std::string_view body, coding;
+};
+
+/// The smallest form that the caller accepts.
+Form form_for(const SiteFile& file, const http::Request& request) {
+    const std::string_view accepted = request.header("accept-encoding");
+    if (!file.brotli.empty() && accepts(accepted, "br")) return {file.brotli, "br"};
+    if (!file.gzip.empty() && accepts(accepted, "gzip")) return {file.gzip, "gzip"};
+    return {file.plain, {}};
+}
+
 constexpr std::array<std::string_view, 3> pages_without_site{"/", "/sign-in", "/r/{id}"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> headers_without_site{
     {{"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
@@ -88,15 +119,7 @@ bool names_etag(std::string_view if_none_match, std::string_view etag) {
 }
 
 http::Response render_file(const Site& site, const SiteFile& file, const http::Request& request) {
-    const std::string_view accepted = request.header("accept-encoding");
-    std::string_view body = file.plain, coding;
-    if (!file.brotli.empty() && accepts(accepted, "br")) {
-        body = file.brotli;
-        coding = "br";
-    } else if (!file.gzip.empty() && accepts(accepted, "gzip")) {
-        body = file.gzip;
-        coding = "gzip";
-    }
+    const auto [body, coding] = form_for(file, request);
     // A strong ETag names bytes, so each form has its own.
     std::string etag = "\"";
     etag += file.hash;
@@ -114,6 +137,26 @@ http::Response render_file(const Site& site, const SiteFile& file, const http::R
         response.status = 304;
         return response;
     }
+    if (!coding.empty()) response.headers.emplace_back("Content-Encoding", coding);
+    response.body = body;
+    return response;
+}
+
+std::optional<http::Response> render_lost(const Site& site, const http::Request& request) {
+    const bool is_read = request.method == "GET" || request.method == "HEAD";
+    if (!is_read || is_of_api(request.path) || !asks_for_html(request.header("accept")))
+        return std::nullopt;
+    const SiteFile* page = find_file(site, "/index.html");
+    if (!page || !page->type.starts_with("text/html")) return std::nullopt;
+
+    // Not kept by anybody, as the engine says of whatever does not say otherwise: a later version
+    // may have a page there.
+    http::Response response;
+    response.status = 404;
+    response.content_type = page->type;
+    for (const auto& [name, value] : site.headers) response.headers.emplace_back(name, value);
+    response.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+    const auto [body, coding] = form_for(*page, request);
     if (!coding.empty()) response.headers.emplace_back("Content-Encoding", coding);
     response.body = body;
     return response;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,11 @@ const SiteFile* find_file(const Site& site, std::string_view path);
 /// The answer to a GET of the file: in the smallest form that the caller accepts, or 304 if it has
 /// that form already.
 http::Response render_file(const Site& site, const SiteFile& file, const http::Request& request);
+
+/// The answer to a person whose browser asked for a path where nothing is: the page, whose script
+/// says so, with status 404. None for a program: who does not ask for HTML, or asks below the API's
+/// own paths, gets an error like any other.
+std::optional<http::Response> render_lost(const Site& site, const http::Request& request);
 
 /// Whether an Accept-Encoding header (RFC 9110, 12.5.3) admits a coding.
 bool accepts(std::string_view accept_encoding, std::string_view coding);

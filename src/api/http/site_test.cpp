@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "api/http/request_reader.h"
+
 namespace holdpoint::api {
 namespace {
 
@@ -55,6 +57,14 @@ TEST(Site, without_the_inbox_a_sentence_says_so) {
         EXPECT_NE(file->plain.find("built without the web inbox"), std::string_view::npos);
     }
     EXPECT_EQ(find_file(site_not_built(), "/history"), nullptr);
+}
+
+TEST(Site, without_the_inbox_nobody_gets_its_page_at_a_wrong_address) {
+    http::RequestReader reader{http::ReaderLimits{}};
+    reader.put("GET /nonsense HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n");
+    const http::Request request = reader.take();
+    EXPECT_TRUE(render_lost(site, request));
+    EXPECT_FALSE(render_lost(site_not_built(), request)) << "it is a sentence about another thing";
 }
 
 }  // namespace
