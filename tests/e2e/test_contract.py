@@ -1,5 +1,6 @@
 """The server keeps the contract (W1): every operation and every documented status of spec/openapi.yaml is really produced,
 and every answer is as documented. What data alone can provoke is in spec/cases/; the rest is provoked here."""
+import gzip
 import json
 import pathlib
 import re
@@ -134,6 +135,30 @@ class ContractTest(ServerTest):
                     self.assertStatus(client.get(path, headers={"Accept": accept}), 404, "not_found")
         for path in ("/v1/nonsense", "/api/nonsense"):
             self.assertStatus(self.server.client().get(path, headers={"Accept": "text/html"}), 404, "not_found")
+
+    def test_W1_a_long_list_says_the_same_packed_and_plain(self):
+        for i in range(30):
+            self.agent.propose(session="packed", action={"tool": "refund", "arguments": {"order": i, "note": "n" * 300}})
+        # What the document says is about the body as it is once unpacked.
+        client = self.server.client(key=self.ann.key, checked=False)
+
+        def read(accept):
+            answer = client.get("/v1/requests", query={"session": "packed", "limit": 30}, headers={"Accept-Encoding": accept})
+            self.assertStatus(answer, 200)
+            self.assertEqual((answer.headers["Content-Type"], answer.headers["Vary"]), ("application/json", "Accept-Encoding"))
+            return answer
+
+        plain = read("identity")
+        self.assertEqual(len(plain["requests"]), 30)
+        packed = read("gzip, deflate, br")
+        self.assertEqual(packed.headers["Content-Encoding"], "gzip")
+        self.assertLess(len(packed.body) * 3, len(plain.body))
+        self.assertEqual(json.loads(gzip.decompress(packed.body)), plain.json)
+        for accept in ("gzip;q=0", "gzip; q=0.0, *", "br", "identity"):
+            with self.subTest(accept=accept):
+                answer = read(accept)
+                self.assertNotIn("Content-Encoding", answer.headers)
+                self.assertEqual(answer.json, plain.json)
 
     def test_a_token_from_the_link_signs_in_once(self):
         link = self.admin.post("/v1/links", {"name": "ann"})["url"]

@@ -4,7 +4,9 @@
 #include <libdeflate.h>
 
 #include <memory>
+#include <random>
 
+#include "api/http/request_reader.h"
 #include "api/http/test_api.h"
 
 namespace holdpoint::api {
@@ -91,6 +93,28 @@ TEST_F(CompressTest, X7_no_answer_to_a_POST_is_compressed_because_it_may_hold_a_
     ASSERT_EQ(made.status, 201) << made.body;
     ASSERT_GT(made.body.size(), std::size_t{8} * 1024);
     EXPECT_FALSE(made.has_header("Content-Encoding"));
+}
+
+TEST(Compress, W1_a_body_that_does_not_shrink_is_sent_as_it_is) {
+    http::RequestReader reader{http::ReaderLimits{}};
+    reader.put("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+    const http::Request request = reader.take();
+    const auto compressed = [&](std::string body) {
+        http::Response response;
+        response.body = std::move(body);
+        compress_if_long(request, response);
+        return response;
+    };
+    const Headers varies{{"Vary", "Accept-Encoding"}};
+    std::mt19937 random(1);
+    std::string noise(std::size_t{64} * 1024, '\0');
+    for (char& byte : noise) byte = static_cast<char>(random());
+    const http::Response same = compressed(noise);
+    EXPECT_EQ(same.headers, varies);
+    EXPECT_EQ(same.body, noise);
+    const http::Response packed = compressed(std::string(noise.size(), 'x'));
+    EXPECT_EQ(packed.headers.back(), (Headers::value_type{"Content-Encoding", "gzip"}));
+    EXPECT_LT(packed.body.size(), noise.size());
 }
 
 TEST(Compress, W1_a_body_that_would_keep_others_waiting_is_not_compressed) {
