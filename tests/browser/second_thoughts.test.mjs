@@ -196,3 +196,23 @@ for (const [name, options] of variants) {
     await window.context().close()
   })
 }
+
+test('D8 U2 a server that comes back with a shorter limit is asked for no more, and the page need not be loaded again', async () => {
+  const request = await agent.act('deploy', { service: 'checkout' }, { risk: 'high' })
+  await agent.act('other', {})
+  await rowOf(page, request).waitFor()
+  const statuses = []
+  page.on('response', (answer) => answer.url().endsWith('/decision') && statuses.push(answer.status()))
+  const asked = page.waitForResponse((answer) => answer.url().endsWith('/v1/session'))
+  await server.halt()
+  await page.getByText('No connection', { exact: true }).waitFor()
+  server.flags = ['--undo-max', '2s']
+  await server.run()
+  await asked
+  await page.getByText('Live', { exact: true }).waitFor()
+  await approveHigh(request)
+  await page.getByText(/deploy: approved; it takes effect in [12] s/).waitFor()
+  assert.deepEqual(statuses, [200])
+  await page.getByRole('button', { name: 'Undo' }).first().click()
+  await page.getByText('deploy: taken back; it waits again').waitFor()
+})

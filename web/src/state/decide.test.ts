@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { client } from '../client'
+import { ServerError } from '../errors'
 import { testRequest } from '../model/test_request'
 import type { Me, Request } from '../wire'
 import { decide, decideTogether } from './decide'
@@ -68,4 +69,30 @@ it.each([[30, 5], [5, 5], [3, 3], [1, 1], [0, null]])('where the server holds %j
   useSession.setState({ status: 'signed_in', me: { name: 'ann' } as Me, undo_max_s }, true)
   expect(holdFor({ decision: 'approve' }, requests)).toBe(asked)
   expect(holdFor({ decision: 'reject' }, requests)).toBeNull()
+})
+
+const refusal = { code: 'refused', message: 'this server holds a decision for 2 s at most', field: 'undo_s' } as const
+const risky = testRequest({ risk: { ...requests[0]!.risk, level: 'high' } })
+
+it.each([[2, 2], [0, undefined], [30, undefined]])('refused because the server was started anew and holds %j s at most, a decision asks for %j, and so does the next', async (undo_max_s, asked) => {
+  useSession.setState({ status: 'signed_in', me: { id: 'usr_1', name: 'ann' } as Me, undo_max_s: 30 }, true)
+  vi.spyOn(client, 'session').mockResolvedValue({ undo_max_s } as never)
+  vi.spyOn(client, 'me').mockResolvedValue({ id: 'usr_1', name: 'ann' } as never)
+  const send = vi.spyOn(client, 'decide').mockRejectedValueOnce(new ServerError(422, refusal)).mockResolvedValue(risky)
+  expect(await decide(risky, { decision: 'approve' })).toBe(true)
+  expect(send.mock.calls.map(([, call]) => call.undo_s)).toEqual([5, asked])
+  expect(holdFor({ decision: 'approve' }, [risky])).toBe(Math.min(5, undo_max_s) || null)
+})
+
+it('so do several, and those that were not refused are not sent again', async () => {
+  useSession.setState({ status: 'signed_in', me: { id: 'usr_1', name: 'ann' } as Me, undo_max_s: 30 }, true)
+  vi.spyOn(client, 'session').mockResolvedValue({ undo_max_s: 2 } as never)
+  vi.spyOn(client, 'me').mockResolvedValue({ id: 'usr_1', name: 'ann' } as never)
+  const [one, two] = requests as [Request, Request]
+  const send = vi.spyOn(client, 'decideMany')
+  send.mockResolvedValueOnce({ results: [{ status: 200, request: one }, { status: 422, error: { ...refusal, field: 'decisions[1].undo_s' } }] } as never)
+  send.mockResolvedValueOnce({ results: [{ status: 200, request: two }] } as never)
+  const { done } = await decideTogether([one, two].map((request) => ({ request, call: { decision: 'approve' } })))
+  expect(done).toBe(2)
+  expect(send.mock.calls.map(([decisions]) => decisions.map(({ id, undo_s }) => [id, undo_s]))).toEqual([[[one.id, 5], [two.id, 5]], [[two.id, 2]]])
 })

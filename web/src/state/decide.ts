@@ -9,7 +9,7 @@ import { decisionWord, didTo, outcomeWord, plural, subjectOf } from '../model/wo
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
 import { acceptDecided, setDeciding, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
-import { heldByMe, holdFor, offerUndo, refusesToHold } from './undo'
+import { heldByMe, holdFor, offerUndo, refusesToHold, shorterHold } from './undo'
 
 /** A decision without the digest of what was on the screen. */
 export type Call = Omit<DecisionCall, 'digest'>
@@ -64,10 +64,10 @@ export async function decide(request: Request, call: Call): Promise<boolean> {
   const since = toldSoFar()
   try {
     const undo_s = holdFor(call, [request])
-    const plain = { ...call, digest: request.digest }
-    const after = await client.decide(request.id, undo_s === null ? plain : { ...plain, undo_s }).catch((error: unknown) => {
+    const send = (undo_s: number | null) => client.decide(request.id, { ...call, digest: request.digest, ...(undo_s === null ? {} : { undo_s }) })
+    const after = await send(undo_s).catch(async (error: unknown) => {
       if (undo_s === null || !refusesToHold(error)) throw error
-      return client.decide(request.id, plain)
+      return send(await shorterHold(undo_s))
     })
     acceptDecided([request.id], since, after)
     tellDone(call, request, after)
@@ -81,12 +81,13 @@ export async function decide(request: Request, call: Call): Promise<boolean> {
 
 export type BulkResult = { done: number; failed: { request: Request; why: string }[] }
 
-/** Where the server refuses only to hold them, they are sent again to count at once. */
+/** Where the server refuses only to hold them for so long, they are sent again. */
 async function sendMany(decisions: DecisionOfMany[]): Promise<DecisionResults> {
   const answer = await client.decideMany(decisions)
   const again = answer.results.flatMap((one, i) => (one.error && refusesToHold(new ServerError(one.status, one.error)) ? [i] : []))
   if (again.length === 0) return answer
-  const second = await client.decideMany(again.map((i) => ({ ...decisions[i]!, undo_s: null })))
+  const undo_s = await shorterHold(Math.max(...again.map((i) => decisions[i]!.undo_s ?? 0)))
+  const second = await client.decideMany(again.map((i) => ({ ...decisions[i]!, undo_s })))
   again.forEach((i, at) => (answer.results[i] = second.results[at]!))
   return answer
 }

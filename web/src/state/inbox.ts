@@ -5,6 +5,7 @@ import { risks } from '../model/words'
 import type { DecisionKind, Event, Request, RiskLevel } from '../wire'
 import { isPhone } from './phone'
 import { notePresence } from './presence'
+import { renewSession } from './session'
 import { Stream, type StreamState } from './stream'
 import { create } from './store'
 
@@ -215,7 +216,9 @@ function onEvent(event: Event): void {
 }
 
 function onState(connection: StreamState): void {
+  const was_lost = get().connection === 'lost'
   set({ connection })
+  if (was_lost && connection === 'live') void renewSession()
   // A stream does not say why it ended. If the session is over, this call finds out.
   if (connection === 'lost') void client.me().catch(() => undefined)
 }

@@ -53,6 +53,19 @@ export async function findSession(): Promise<void> {
   }
 }
 
+/** Asks again: a server that was started anew may have other limits, and another tab may have signed in somebody else. Never fails. */
+export async function renewSession(): Promise<void> {
+  try {
+    const [{ undo_max_s }, me] = await Promise.all([client.session(), client.me()])
+    const before = useSession.getState().me
+    if (!before) return
+    if (me.id !== before.id) forgetLoaded()
+    put({ status: 'signed_in', me, undo_max_s })
+  } catch {
+    // What was known stands; a session that is over is told by whoever finds out.
+  }
+}
+
 export async function signIn(body: Parameters<typeof client.signIn>[0]): Promise<void> {
   const { undo_max_s } = await client.signIn(body)
   const me = await client.me()

@@ -6,13 +6,10 @@ import { decisionWord, subjectOf } from '../model/words'
 import type { DecisionKind, Request } from '../wire'
 import { acceptAnswer, select, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
-import { useSession } from './session'
+import { renewSession, useSession } from './session'
 import { useSettings } from './settings'
 
 const wished_s = 5
-
-// An operator may have switched holding off, or made it shorter, since this page was told; the first refusal says so.
-let holds_nothing = false
 
 /** As long as a person needs to notice, or as long as the server holds anything. */
 function hold_s(): number | null {
@@ -21,15 +18,19 @@ function hold_s(): number | null {
   return Math.min(wished_s, most_s) || null
 }
 
-/** True if the server refused only to hold the decision: it may be sent again to count at once. */
-export function refusesToHold(error: unknown): boolean {
-  if (!(error instanceof ServerError) || error.status !== 422 || !/(?:^|\.)undo_s$/.test(error.field ?? '')) return false
-  return (holds_nothing = true)
+/** True if the server refused only to hold the decision for so long: it may be sent again. */
+export const refusesToHold = (error: unknown): boolean => error instanceof ServerError && error.status === 422 && /(?:^|\.)undo_s$/.test(error.field ?? '')
+
+/** How long it can be held instead: an operator may have made that shorter since this page was told. Null: it counts at once. */
+export async function shorterHold(refused_s: number): Promise<number | null> {
+  await renewSession()
+  const now_s = hold_s()
+  return now_s !== null && now_s < refused_s ? now_s : null
 }
 
 /** How long a decision is held: what releases something risky or many things at once, or whatever the person chose. A no counts at once. */
 export function holdFor({ decision, grant }: { decision: DecisionKind; grant?: unknown }, requests: Request[]): number | null {
-  if (holds_nothing || (decision !== 'approve' && decision !== 'modify' && decision !== 'answer')) return null
+  if (decision !== 'approve' && decision !== 'modify' && decision !== 'answer') return null
   // A grant counts at once, and so does the approval it came with.
   if (grant) return null
   const { hold } = useSettings.getState()
