@@ -85,6 +85,11 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
         Error error = step.error();
         const bool has_expired = error.code == ErrorCode::conflict && (*request)->timeout_taken;
         if (has_expired) error = {ErrorCode::expired, "the deadline has passed"};
+        // No code stood with it that the person could have typed.
+        if (error.field == "confirm" && !(*current)->requirement.confirm_required)
+            error.message =
+                "as you changed it this takes a confirmation code: type that, or sign with a "
+                "passkey";
         return Decided{std::move(*request), std::move(error)};
     }
     Result<std::optional<store::GrantRecord>> grant = grant_with(policy, step->request, call);

@@ -483,6 +483,29 @@ tools:
     EXPECT_EQ(decide_call(call)->request->outcome, Outcome::approved);
 }
 
+TEST_F(Policies, D3_D9_a_change_that_becomes_critical_is_taken_with_the_code_of_what_was_changed) {
+    load_policy(R"(
+holdpoint: 1
+policy: growing
+defaults: {decision: require}
+rules:
+  - {id: huge, tools: [refund], when: args.amount > 1000, then: require, risk: critical}
+)");
+    const RequestPtr request = propose(refund(5));
+    ASSERT_FALSE(request->requirement.confirm_required);
+    DecideCall call{request->id, command(DecisionKind::modify), person("ann"), {}, start + 1};
+    call.command.replacement.text = R"({"amount":5000,"currency":"EUR"})";
+    const Result<Decided> refused = decide_call(call);
+    ASSERT_TRUE(refused->refusal);
+    EXPECT_EQ(refused->refusal->field, "confirm");
+    EXPECT_TRUE(
+        refused->refusal->message.starts_with("as you changed it this takes a confirmation"));
+    call.command.confirm = core::confirmation_code(request->digest);
+    const Result<Decided> taken = decide_call(call);
+    ASSERT_FALSE(taken->refusal) << taken->refusal->message;
+    EXPECT_EQ(taken->request->outcome, Outcome::modified);
+}
+
 TEST_F(Policies, X4_what_the_door_took_is_judged_and_changed_whatever_its_size) {
     load_policy("holdpoint: 1\npolicy: plain\ndefaults: {decision: require}\n");
     std::string large = "{";

@@ -205,3 +205,25 @@ for (const [name, options] of variants) {
     await ann.decide(waiting, 'reject')
   })
 }
+
+test('D3 D9 a change that makes it critical is asked about in the review, which closes when it was taken', async () => {
+  const stage = await setStage('site-bot')
+  const rule = '{id: huge, tools: [refund], when: args.amount > 1000, then: require, risk: critical}'
+  await stage.server.admin.call('PUT', '/v1/policy', { text: `holdpoint: 1\npolicy: growing\ndefaults: {decision: require}\nrules:\n  - ${rule}\n` })
+  const request = await stage.agent.act('refund', { amount: 24 }, { session: 'growing' })
+  await stage.page.goto(`${stage.server.page_url}/chat?session=growing`)
+  await stage.page.getByRole('button', { name: 'More…' }).click()
+  const review = stage.page.getByRole('dialog', { name: 'Review' })
+  await review.getByRole('button', { name: 'Modify' }).first().click()
+  await review.getByLabel('amount', { exact: true }).fill('5000')
+  await armed(stage.page)
+  await review.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+  const panel = review.getByRole('group', { name: 'Critical: confirm what you release' })
+  await panel.getByRole('textbox').fill(await panel.locator('label b').innerText())
+  await panel.getByRole('button', { name: 'Approve with changes now' }).click()
+  await review.waitFor({ state: 'detached' })
+  assert.deepEqual((await stage.agent.read(request)).release.arguments, { amount: 5000 })
+  await assertClean(stage.page)
+  await stage.page.context().close()
+  await stage.server.stop()
+})

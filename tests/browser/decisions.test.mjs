@@ -1,7 +1,7 @@
 // Every decision on every kind of request, made on the page and checked at the agent's end.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { armed, assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, show } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, prefer, rowOf, Server, setStage, show } from './harness.mjs'
 import { checkInBothWidths } from './looks.mjs'
 
 let server, agent, ann, page
@@ -447,6 +447,49 @@ test('D3 D9 at high risk a change is what is confirmed: as it will run, named, a
   await page.getByRole('button', { name: 'Approve with changes' }).click()
   await panel.getByRole('button', { name: 'Approve with changes now' }).click()
   assert.deepEqual((await settled(request)).release.arguments, { orderId: '1234', amount: 24, memo: 'half' })
+})
+
+test('D3 D9 a change that makes it critical leads to the code, and is sent again with it', async () => {
+  // Held whatever it is; only a large one is critical.
+  const stage = await setStage('billing-bot')
+  const rule = '{id: huge, tools: [process_refund], when: args.amount > 1000, then: require, risk: critical}'
+  await stage.server.admin.call('PUT', '/v1/policy', { text: `holdpoint: 1\npolicy: growing\ndefaults: {decision: require}\nrules:\n  - ${rule}\n` })
+  await stage.agent.act('other', {})
+  const window = stage.page
+  for (const risk of ['medium', 'high']) {
+    const request = await stage.agent.act('process_refund', { orderId: '1234', amount: 240 }, { risk })
+    assert.equal(request.requirement.confirm, null)
+    await show(window, request)
+    const change = async (amount) => {
+      await window.getByLabel('amount', { exact: true }).fill(String(amount))
+      await armed(window)
+      await window.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+      if (risk === 'high') await window.getByRole('button', { name: 'Approve with changes now' }).click()
+    }
+    await window.keyboard.press('m')
+    await change(5000)
+    const panel = window.getByRole('group', { name: 'Critical: confirm what you release' })
+    await panel.getByText('As you changed it, this takes a code. It runs with 1 change, as shown above.').waitFor()
+    assert.match(await window.locator('[data-request] dl').first().innerText(), /amount\s+5000/)
+    assert.equal((await stage.agent.read(request)).state, 'pending')
+    assert.equal(await window.getByText('not decided').count(), 0)
+    if (risk === 'medium') await check(window, 'a change that became critical')
+    // Back leads to the change, and another one is judged anew.
+    await panel.getByRole('button', { name: 'Back' }).click()
+    await change(6000)
+    const field = panel.getByRole('textbox')
+    await field.waitFor()
+    assert.equal(await field.evaluate((element) => element === document.activeElement), true)
+    await field.fill(await panel.locator('label b').innerText())
+    await window.keyboard.press('Enter')
+    await rowOf(window, request).waitFor({ state: 'detached' })
+    const now = await stage.agent.read(request)
+    assert.deepEqual([now.outcome, now.risk.level, now.release.arguments], ['modified', 'critical', { orderId: '1234', amount: 6000 }])
+    await window.locator(`[data-request]:not([data-request="${request.id}"])`).waitFor()
+  }
+  await assertClean(window)
+  await window.context().close()
+  await stage.server.stop()
 })
 
 test('Q2 D9 at high risk a plan without a step is confirmed as it stands', async () => {

@@ -48,6 +48,24 @@ test('D9 a critical decision is confirmed with a passkey over exactly what is sh
   await eventually('it is approved', async () => (await agent.read(request)).outcome === 'approved')
 })
 
+test('D3 D9 a change that makes it critical is confirmed with a passkey, for exactly that change', async () => {
+  const rule = '{id: huge, tools: [refund], when: args.amount > 1000, then: require, risk: critical}'
+  await server.admin.call('PUT', '/v1/policy', { text: `holdpoint: 1\npolicy: growing\ndefaults: {decision: require}\nrules:\n  - ${rule}\n` })
+  const request = await agent.act('refund', { amount: 24 })
+  await page.goto(server.page_url)
+  await show(page, request)
+  await page.keyboard.press('m')
+  await page.getByLabel('amount', { exact: true }).fill('5000')
+  await page.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+  await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
+  const now = await eventually('it is settled', async () => {
+    const read = await agent.read(request)
+    return read.state === 'settled' && read
+  })
+  assert.deepEqual([now.outcome, now.release.arguments], ['modified', { amount: 5000 }])
+  await server.admin.call('PUT', '/v1/policy', { text: 'holdpoint: 1\npolicy: plain\ndefaults: {decision: require}\n' })
+})
+
 test('D9 a person the device does not recognise confirms nothing', async () => {
   const request = await agent.act('wipe', { database: 'customers' }, { risk: 'critical' })
   await page.goto(server.page_url)

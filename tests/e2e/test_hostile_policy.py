@@ -117,10 +117,19 @@ class RefundTest(HostileTest):
             self.assertStatus(refused, 422)
             refused = support.post(f"/api/approvals/{answer['id']}/approve", {"modifiedArguments": changed})
             self.assertNotEqual(refused.status, 200, refused)
-        grown = support.post(f"/v1/requests/{answer['id']}/decision",
-                             {"decision": "modify", "arguments": {"order": "1", "currency": "EUR", "customer": "x", "amount": 5000}})
+        grow = {"decision": "modify", "arguments": {"order": "1", "currency": "EUR", "customer": "x", "amount": 5000}}
+        path = f"/v1/requests/{answer['id']}/decision"
+        self.assertIsNone(answer["requirement"]["confirm"])
+        grown = support.post(path, grow)
         self.assertStatus(grown, 422, field="confirm")
         self.assertIsNone(support.read(answer["id"])["release"], "what became critical needs more than a click")
+        code = grown.error["confirm"]
+        self.assertRegex(code, r"^\d{6}$", "and says what")
+        self.assertEqual(support.post("/v1/decisions", {"decisions": [{"id": answer["id"], **grow}]})["results"][0]["error"]["confirm"], code)
+        self.assertStatus(support.post(path, {**grow, "confirm": "x" + code[1:]}), 422, field="confirm")
+        taken = support.post(path, {**grow, "confirm": code})
+        self.assertStatus(taken, 200)
+        self.assertEqual((taken["action"]["arguments"]["amount"], taken["risk"]["level"]), (5000, "critical"))
 
     def test_X1_an_agent_decides_nothing(self):
         held = self.refund("100")

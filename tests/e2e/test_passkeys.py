@@ -11,6 +11,8 @@ policy: passkeys
 defaults: {decision: require}
 tools:
   danger: {risk: critical}
+rules:
+  - {id: huge, tools: [grow], when: args.amount > 1000, then: require, risk: critical}
 """
 
 
@@ -221,6 +223,17 @@ class PasskeyTest(ServerTest):
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import ec
         passkey.key.public_key().verify(unb64(proof["signature"]), signed, ec.ECDSA(hashes.SHA256()))
+
+    def test_D3_D9_X2_a_passkey_confirms_a_change_that_becomes_critical(self):
+        person = self.person()
+        passkey = register(self.server, person)
+        request = self.agent.propose(tool="grow", arguments={"amount": 5})
+        change = {"decision": "modify", "arguments": {"amount": 5000}}
+        refused = person.post(f"/v1/requests/{request['id']}/decision", {**change, "digest": request["digest"]})
+        self.assertStatus(refused, 422, "refused", "confirm")
+        taken = self.confirm(person, request, passkey.get(self.challenge(person, request, **change)), **change)
+        self.assertStatus(taken, 200)
+        self.assertEqual((taken["outcome"], taken["release"]["arguments"]), ("modified", {"amount": 5000}))
 
     def test_X2_a_confirmation_is_good_for_one_decision_on_one_request_as_it_was_shown(self):
         person, other = self.person(), self.person()

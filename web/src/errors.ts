@@ -6,6 +6,8 @@ export class ServerError extends Error {
   readonly code: ErrorBody['code']
   readonly field: string | null
   readonly request: Request | null
+  /** The code without which this is refused. */
+  readonly confirm: string | null
 
   constructor(
     readonly status: number,
@@ -16,6 +18,7 @@ export class ServerError extends Error {
     this.code = body.code
     this.field = body.field ?? null
     this.request = body.request ?? null
+    this.confirm = body.confirm ?? null
   }
 }
 

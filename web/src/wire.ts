@@ -776,6 +776,7 @@ export type ErrorBody = {
   code: 'invalid_argument' | 'unauthenticated' | 'permission_denied' | 'not_found' | 'method_not_allowed' | 'conflict' | 'expired' | 'too_large' | 'unsupported_media_type' | 'refused' | 'rate_limited' | 'internal' | 'unavailable'
   message: string
   field?: string
+  confirm?: string
   request?: Request
 }
 export type Error = {

@@ -2,6 +2,7 @@
 
 #include "api/wire/request.h"
 #include "api/wire/write.h"
+#include "core/digest.h"
 
 namespace holdpoint::wire {
 
@@ -37,12 +38,13 @@ int http_status(ErrorCode code) {
     return 500;
 }
 
-std::string error_json(const Error& error, const core::Request* request) {
+std::string error_json(const Error& error, const core::Request* request, std::string_view confirm) {
     std::string out = "{\"error\":";
     ObjectWriter writer(out);
     writer.word("code", to_string(error.code));
     writer.text("message", error.message);
     if (!error.field.empty()) writer.text("field", error.field);
+    if (!confirm.empty()) writer.word("confirm", confirm);
     if (request) append_request(writer.name("request"), *request);
     writer.close();
     return out + '}';
@@ -51,9 +53,11 @@ std::string error_json(const Error& error, const core::Request* request) {
 http::Response to_response(const Error& error, const core::Request* request) {
     const bool shows_request =
         request && (error.code == ErrorCode::conflict || error.code == ErrorCode::expired);
+    const bool wants_code = request && error.code == ErrorCode::refused && error.field == "confirm";
     http::Response response;
     response.status = http_status(error.code);
-    response.body = error_json(error, shows_request ? request : nullptr);
+    response.body = error_json(error, shows_request ? request : nullptr,
+                               wants_code ? core::confirmation_code(request->digest) : "");
     if (error.code == ErrorCode::unauthenticated)
         response.headers.emplace_back("WWW-Authenticate", "Bearer");
     const bool is_temporary =

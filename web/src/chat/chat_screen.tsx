@@ -15,7 +15,7 @@ import { PlanView } from '../request/plan_view'
 import { AnswerView } from '../request/subject'
 import { HeldLine, Standing } from '../request/summary'
 import { useAddressQuery } from '../state/address'
-import { decide } from '../state/decide'
+import { decide, isChange } from '../state/decide'
 import { hear, useInbox } from '../state/inbox'
 import { KeyScope } from '../state/keys'
 import { useLoad } from '../state/load'
@@ -253,9 +253,12 @@ function Review({ id, requests, onClose }: { id: string; requests: ReadonlyMap<s
             key={request.digest}
             request={request}
             is_changed={is_changed}
-            onDecide={(call) => {
-              void decide(request, call)
-              dialog.current?.close()
+            onDecide={(call, askForCode) => {
+              let is_asked = false
+              const sent = decide(request, call, (code) => (is_asked = askForCode(code)))
+              // Whoever changed it stays until the server has judged that.
+              if (isChange(call)) void sent.then(() => is_asked || dialog.current?.close())
+              else dialog.current?.close()
             }}
             onSnooze={(until) => {
               void snooze(request, until)

@@ -14,7 +14,7 @@ import { serverNow } from '../model/time'
 import { grouped, plural } from '../model/words'
 import { useChanged } from '../request/changed'
 import { useAddressQuery } from '../state/address'
-import { decide, type Call } from '../state/decide'
+import { decide, isChange, type AskForCode, type Call } from '../state/decide'
 import { clearMarks, countWaiting, select, toggleMark, unmark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
@@ -196,9 +196,11 @@ export default function InboxScreen({ id }: { id: string | null }) {
     if (until) goOn(request.id)
     void snooze(request, until)
   }
-  const onDecide = (request: Request) => (call: Call) => {
+  const onDecide = (request: Request) => (call: Call, askForCode: AskForCode) => {
     // Without a connection it only says so, and what was typed stays.
     if (useInbox.getState().connection === 'lost') return void decide(request, call)
+    // Whoever changed it stays until the server has judged that.
+    if (isChange(call)) return void decide(request, call, askForCode).then((is_done) => is_done && useInbox.getState().selected === request.id && goOn(request.id))
     // The list moves on at once; the row says what is under way until the server has answered.
     goOn(request.id)
     void decide(request, call)

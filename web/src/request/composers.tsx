@@ -328,7 +328,7 @@ export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmP
 }
 
 /** The code of exactly this content must be typed. */
-export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { onPasskey: () => Promise<void> }) {
+export function CodePanel({ request, code, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { code: string; onPasskey: () => Promise<void> }) {
   const { data: passkeys } = useLoad(canUsePasskeys() ? 'passkeys' : null, client.passkeys, { fresh_ms: 60_000 })
   const [problem, setProblem] = useState<string | null>(null)
   const confirmWithPasskey = async () => {
@@ -339,7 +339,6 @@ export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose 
       setProblem(passkeyProblem(error) ?? sentence(error))
     }
   }
-  const code = request.requirement.confirm
   const [typed, setTyped] = useState('')
   const field = useRef<HTMLInputElement>(null)
   const id = useId()

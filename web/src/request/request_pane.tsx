@@ -9,7 +9,7 @@ import { decidingWord, plural } from '../model/words'
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
-import { whoDecided, type Call } from '../state/decide'
+import { whoDecided, type AskForCode, type Call } from '../state/decide'
 import { acceptAnswer, toldSoFar, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
@@ -37,8 +37,8 @@ type Props = {
   request: Request
   /** It became what it is while this person looked at it. */
   is_changed: boolean
-  /** Sends the decision and goes on to the next request. */
-  onDecide: (call: Call) => void
+  /** Sends the decision and goes on to the next request, unless that takes a code. */
+  onDecide: (call: Call, askForCode: AskForCode) => void
   /** Puts it out of one's own sight until then; null brings it back. */
   onSnooze: (until: Date | null) => void
   /** It stands on the page, whole: only now a press can mean it. */
@@ -125,8 +125,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   /** Null while nobody wants to write one. */
   const [note, setNote] = useState<string | null>(null)
   const [revision, setRevision] = useState(() => unrevised(request))
-  /** The yes that is asked about once more, and what its grant means. */
-  const [pending, setPending] = useState<{ call: Call; grant: string } | null>(null)
+  /** The yes that is asked about once more, what its grant means, and the code that it takes. */
+  const [pending, setPending] = useState<{ call: Call; grant: string; code: string | null } | null>(null)
   const { sentinel, hasSeen, showRest } = useSeen()
   const [hint, setHint] = useState<string | null>(null)
   // What is confirmed is under the eyes of whoever confirms it.
@@ -159,6 +159,22 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     return { decision: 'approve', ...noted }
   }
 
+  const is_here = useRef(false)
+  useEffect(() => {
+    is_here.current = true
+    return () => void (is_here.current = false)
+  }, [])
+  /** If the server takes a change only with a code, the second look comes up, with what was sent. */
+  const send = (call: Call) =>
+    onDecide(call, (code) => {
+      if (!is_here.current) return false
+      setRevision(revision)
+      setSkipped(skipped)
+      setPending({ call, grant: '', code })
+      putMode('confirm')
+      return true
+    })
+
   const needs_code = request.requirement.confirm !== null
   /** If not, the rest is shown, and the next press counts. */
   const hasRead = () => {
@@ -170,17 +186,17 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const approve = (press: { repeat: boolean }) => {
     if (!can.includes('approve') || !admits(press)) return
-    if (mode === 'confirm') return needs_code || !pending ? undefined : onDecide(pending.call)
+    if (mode === 'confirm') return pending?.code === null ? send(pending.call) : undefined
     // Whoever began to say something else says that, or goes back first.
     if (mode !== 'read' && mode !== 'modify') return
     if (mode === 'modify' && !is_valid_change) return
     if (mode === 'read' && !hasRead()) return
     const call = yes()
     if (needs_code || level === 'high' || level === 'critical') return confirm(call)
-    onDecide(call)
+    send(call)
   }
   const confirm = (call: Call, grant = '') => {
-    setPending({ call, grant })
+    setPending({ call, grant, code: request.requirement.confirm })
     setMode('confirm')
   }
   const answer = (press: { repeat: boolean }) => {
@@ -190,13 +206,13 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
       setDraftError(checked.error)
       return pane.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
     }
-    onDecide({ decision: 'answer', answer: checked.value })
+    send({ decision: 'answer', answer: checked.value })
   }
   /** The panel was the second look that high risk asks for; a code is typed all the same. */
   const approveWithGrant = (given: Call, meaning: string) => {
     if (!admits({ repeat: false })) return
     const call = { ...given, ...noted }
-    if (!needs_code) return onDecide(call)
+    if (!needs_code) return send(call)
     confirm(call, meaning)
   }
   const is_put_off = isSnoozed(request)
@@ -243,9 +259,17 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const labels = request.confirmation
     ? { yes: visibleText(request.confirmation.confirm_label), no: visibleText(request.confirmation.cancel_label) }
     : { yes: after ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : mode === 'confirm' && pending?.grant ? 'Approve, and similar,' : 'Approve', no: 'Reject' }
-  const asked_again = { request, what: `${labels.yes} now`, about: after ? `It runs with ${request.response ? 'your words' : plural(differences.length, 'change')}, as shown above.` : (pending?.grant ?? ''), onClose: leave }
+  const code = pending?.code ?? null
+  const is_raised = code !== null && !needs_code
+  const about = after ? `It runs with ${request.response ? 'your words' : plural(differences.length, 'change')}, as shown above.` : (pending?.grant ?? '')
+  const asked_again = {
+    request: is_raised ? { ...request, risk: { ...request.risk, level: 'critical' as const } } : request,
+    what: `${labels.yes} now`,
+    about: is_raised ? `As you changed it, this takes a code. ${about}` : about,
+    onClose: leave,
+  }
   const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
-  const panel = { request, onSend: onDecide, onClose: leave }
+  const panel = { request, onSend: send, onClose: leave }
   const missing = missingVotes(request)
 
   return (
@@ -342,14 +366,15 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               </Suspense>
             )}
             {mode === 'confirm' &&
-              (needs_code ? (
+              (code !== null ? (
                 <CodePanel
                   {...asked_again}
-                  onConfirm={() => onDecide({ ...pending!.call, confirm: request.requirement.confirm })}
-                  onPasskey={async () => onDecide({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
+                  code={code}
+                  onConfirm={() => send({ ...pending!.call, confirm: code })}
+                  onPasskey={async () => send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
                 />
               ) : (
-                <WarnPanel {...asked_again} onConfirm={() => admits({ repeat: false }) && onDecide(pending!.call)} />
+                <WarnPanel {...asked_again} onConfirm={() => admits({ repeat: false }) && send(pending!.call)} />
               ))}
             {hint && mode === 'read' && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">

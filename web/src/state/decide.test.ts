@@ -96,3 +96,26 @@ it('so do several, and those that were not refused are not sent again', async ()
   expect(done).toBe(2)
   expect(send.mock.calls.map(([decisions]) => decisions.map(({ id, undo_s }) => [id, undo_s]))).toEqual([[[one.id, 5], [two.id, 5]], [[two.id, 2]]])
 })
+
+it('a change that the server takes only with a code is asked about, and told as failed only if nobody is there to type it', async () => {
+  const [one] = requests as [Request]
+  const refused = new ServerError(422, { code: 'refused', message: 'as you changed it this takes a confirmation code', field: 'confirm', confirm: '123456' })
+  vi.spyOn(client, 'decide').mockRejectedValue(refused)
+  const ask = vi.fn(() => true)
+  expect(await decide(one, { decision: 'modify', arguments: {} }, ask)).toBe(false)
+  expect(ask.mock.calls).toEqual([['123456']])
+  expect(texts()).toEqual([])
+  await vi.waitUntil(() => isAnswered(one))
+  expect(await decide(one, { decision: 'modify', arguments: {}, confirm: '123456' }, ask)).toBe(false)
+  expect(ask).toHaveBeenCalledTimes(1)
+  expect(texts()).toEqual([expect.stringContaining('not decided')])
+  await vi.waitUntil(() => isAnswered(one))
+  expect(await decide(one, { decision: 'modify', arguments: {} }, () => false)).toBe(false)
+  expect(texts()).toHaveLength(2)
+})
+
+it('what was confirmed is not held', () => {
+  useSession.setState({ status: 'signed_in', me: { name: 'ann' } as Me, undo_max_s: 30 }, true)
+  expect(holdFor({ decision: 'modify' }, [risky])).toBe(5)
+  expect(holdFor({ decision: 'modify', confirm: '123456' }, [risky])).toBeNull()
+})

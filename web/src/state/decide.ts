@@ -57,8 +57,14 @@ function isCutOff(): boolean {
   return true
 }
 
+/** Whether a decision changes what runs: the server judges that anew, and may ask for a code that nobody knew of. */
+export const isChange = ({ decision, approved_steps }: Call): boolean => decision === 'modify' || Boolean(approved_steps)
+
+/** Asks the person for the code without which the server does not take a decision; false if they are not there any more. */
+export type AskForCode = (code: string) => boolean
+
 /** Decides one request. True if the server took it. */
-export async function decide(request: Request, call: Call): Promise<boolean> {
+export async function decide(request: Request, call: Call, askForCode: AskForCode = () => false): Promise<boolean> {
   if (isCutOff() || useInbox.getState().deciding.has(request.id)) return false
   setDeciding([[request.id, call.decision]])
   const since = toldSoFar()
@@ -74,7 +80,8 @@ export async function decide(request: Request, call: Call): Promise<boolean> {
     return true
   } catch (error) {
     acceptDecided([request.id], since, ...(error instanceof ServerError && error.request ? [error.request] : []))
-    tellFailed(request, error)
+    const code = error instanceof ServerError && !call.confirm && !call.passkey ? error.confirm : null
+    if (code === null || !askForCode(code)) tellFailed(request, error)
     return false
   }
 }

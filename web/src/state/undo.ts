@@ -3,7 +3,7 @@ import { client } from '../client'
 import { sentence, ServerError } from '../errors'
 import { serverNow } from '../model/time'
 import { decisionWord, subjectOf } from '../model/words'
-import type { DecisionKind, Request } from '../wire'
+import type { DecisionCall, DecisionKind, Request } from '../wire'
 import { acceptAnswer, select, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
 import { renewSession, useSession } from './session'
@@ -29,14 +29,14 @@ export async function shorterHold(refused_s: number): Promise<number | null> {
 }
 
 /** How long a decision is held: what releases something risky or many things at once, or whatever the person chose. A no counts at once. */
-export function holdFor({ decision, grant }: { decision: DecisionKind; grant?: unknown }, requests: Request[]): number | null {
+export function holdFor({ decision, grant, confirm, passkey }: Pick<DecisionCall, 'decision' | 'grant' | 'confirm' | 'passkey'>, requests: Request[]): number | null {
   if (decision !== 'approve' && decision !== 'modify' && decision !== 'answer') return null
   // A grant counts at once, and so does the approval it came with.
   if (grant) return null
   const { hold } = useSettings.getState()
   if (hold === 'off') return null
   // What needed a code was confirmed already.
-  if (requests.some((request) => request.risk.level === 'critical' || request.requirement.confirm !== null)) return null
+  if (confirm || passkey || requests.some((request) => request.risk.level === 'critical' || request.requirement.confirm !== null)) return null
   if (hold === 'all') return hold_s()
   return requests.length > 1 || requests.some((request) => request.risk.level === 'high') ? hold_s() : null
 }
