@@ -89,9 +89,14 @@ whenSignedOut(() => {
   if (useSession.getState().status === 'signed_in') put({ status: 'signed_out', me: null, was_ended: true })
 })
 
+// Pages are drawn in slices: one that was begun while somebody was signed in may be finished after they are out. It is never shown,
+// and is still theirs.
+let latest: Me | null = null
+useSession.subscribe(({ me }) => (latest = me ?? latest))
+
 /** The person on whose page this runs; only below the sign-in. */
 export function useMe(): Me {
-  const me = useSession((state) => state.me)
+  const me = useSession((state) => state.me ?? latest)
   if (!me) throw new Error('nobody is signed in')
   return me
 }
