@@ -112,7 +112,36 @@ bool is_escalation_due(const Request& request, Timestamp now) {
            now >= request.created_at + timing.escalate_after_ms;
 }
 
+/// When what tick() does now was due. A reminder that was missed goes along with the escalation
+/// after it, and whatever was missed before the deadline is not done any more.
+std::optional<Timestamp> tick_at(const Request& request, Timestamp now) {
+    const Timing& timing = request.timing;
+    if (now >= request.expires_at) return request.expires_at;
+    if (is_escalation_due(request, now)) return request.created_at + timing.escalate_after_ms;
+    if (is_reminder_due(request, now))
+        return request.created_at + timing.remind_every_ms * (timing.reminders_sent + 1);
+    return std::nullopt;
+}
+
 }  // namespace
+
+bool silence_aborts(const Timing& timing) {
+    return timing.on_timeout == TimeoutAction::abort ||
+           (timing.on_timeout == TimeoutAction::use_default &&
+            member_text(timing.default_decision.text, "decision") == "\"abort\"");
+}
+
+std::optional<Due> first_due(const Request& request, Timestamp now) {
+    if (request.state == State::settled) return std::nullopt;
+    const std::optional<Timestamp> by_time = tick_at(request, now);
+    if (const Held* held = due_hold(request, now)) {
+        const Timestamp at = effective_at(request, *held);
+        if (!by_time || at <= *by_time)
+            return Due{at, held, held->command.kind == DecisionKind::abort};
+    }
+    if (!by_time) return std::nullopt;
+    return Due{*by_time, nullptr, now >= request.expires_at && silence_aborts(request.timing)};
+}
 
 std::optional<Step> tick(const Request& request, Timestamp now) {
     if (request.state == State::settled) return std::nullopt;

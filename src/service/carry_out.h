@@ -32,12 +32,9 @@ Result<Judged> judged_change(store::Transaction& tx, const policy::Policy& polic
 /// Puts the operator's line over what the step changed: the plain one may show what theirs hides.
 void retitle(core::Step& step, const core::Request& before, const std::string& headline);
 
-/// Ends every request that waits in the run of one that was aborted, by a person or by time.
-Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy,
-                            const core::Request& aborted, const core::Actor& person, Timestamp now);
-
-/// Stores the step. Policy remembers how it ended; aborting ends every request that waits in the
-/// same run.
+/// Stores the step. Policy remembers how it ended; an abort, by a person or by time, ends every
+/// request that waits in the same run. What was due for those before has happened already: see
+/// load_now() and expire_due().
 Result<std::shared_ptr<const core::Request>> carry_out(store::Transaction& tx,
                                                        const policy::Policy& policy,
                                                        core::Step step, const core::Actor& person,
