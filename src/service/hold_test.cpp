@@ -203,6 +203,24 @@ TEST_F(HoldTest, D5_few_at_once_are_let_pass_in_order_too) {
     for (const RequestId& id : approved) EXPECT_EQ(load(id)->outcome, Outcome::aborted);
 }
 
+TEST_F(HoldTest, D5_thousands_of_held_aborts_of_one_run_may_be_due_at_once) {
+    core::Proposal one = proposal();
+    one.session = "run";
+    std::vector<RequestId> ids;
+    for (int i = 0; i < 20; ++i) {
+        const Result<Submitted> batch = submit_call(call_with(std::vector(120, one)));
+        ASSERT_TRUE(batch);
+        for (const RequestPtr& request : batch->requests) ids.push_back(request->id);
+    }
+    for (const RequestId& id : ids)
+        ASSERT_FALSE(decide_held(id, DecisionKind::abort, person("ann"))->refusal);
+    changes_.clear();
+    EXPECT_GT(pass(start + 60 * second).count, 0);
+    for (const RequestId& id : ids) ASSERT_EQ(load(id)->outcome, Outcome::aborted);
+    EXPECT_EQ(changes_.size(), ids.size()) << "each ends once";
+    EXPECT_EQ(pass(start + 60 * second).count, 0);
+}
+
 TEST_F(HoldTest, a_held_change_is_applied_when_it_takes_effect) {
     const RequestPtr before = submitted();
     ASSERT_FALSE(decide_held(before->id, DecisionKind::modify, person("ann"))->refusal);
