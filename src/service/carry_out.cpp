@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/decide.h"
+#include "core/requirement.h"
 #include "core/subject.h"
 #include "service/judge.h"
 
@@ -56,6 +57,7 @@ Result<RequestPtr> with_people_as_they_are(store::Transaction& tx, RequestPtr re
         if (*voter) vote.groups = (*voter)->groups;
         current->votes.push_back(std::move(vote));
     }
+    if (!request->votes.empty()) core::seat_votes(current->requirement, current->votes);
     for (core::Held& held : current->holds) {
         const Result<std::optional<store::Principal>> person = tx.find_principal(held.person.id);
         if (!person) return person.error();

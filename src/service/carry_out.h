@@ -11,8 +11,8 @@ namespace holdpoint::service {
 // What a decision brings about beyond its own request; the same for one that takes effect at once
 // and for one that was held.
 
-/// The request with the votes that still count, and with the groups that people have now: who was
-/// disabled or lost a group since they voted releases nothing.
+/// The request with the votes that still count, in the places that they fill, and with the groups
+/// that people have now: who was disabled or lost a group since they voted releases nothing.
 Result<std::shared_ptr<const core::Request>> with_people_as_they_are(
     store::Transaction& tx, std::shared_ptr<const core::Request> request);
 

@@ -61,7 +61,9 @@ Result<void> put_off(store::Transaction& tx, const RequestId& id, const Error& w
 Result<RequestPtr> pass_once(store::Transaction& tx, const policy::Policy& policy,
                              const RequestPtr& request, const core::Due& due, Timestamp now) {
     if (due.held) return take_effect(tx, policy, request, *due.held, now);
-    std::optional<core::Step> step = core::tick(*request, now);
+    const Result<RequestPtr> current = with_people_as_they_are(tx, request);
+    if (!current) return current.error();
+    std::optional<core::Step> step = core::tick(**current, now);
     HOLDPOINT_ASSERT(step);
     return carry_out(tx, policy, std::move(*step), core::timer_actor(), now);
 }
