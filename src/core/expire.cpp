@@ -47,12 +47,17 @@ bool escalate_unanswered(Step& step, Timestamp now) {
     return true;
 }
 
+/// Silence of the others does not outvote somebody who has said no.
+bool may_release_by_silence(const Request& request) {
+    return request.risk <= request.timing.approve_risk_max && !has_rejection(request);
+}
+
 /// The decision that the gate names for this case. Whatever cannot be read, or would release more
 /// than silence may release, ends as an ordinary expiry.
 void take_default(Step& step, Timestamp now) {
     const Request& request = step.request;
     const std::string_view kind = member_text(request.timing.default_decision.text, "decision");
-    if (kind == "\"approve\"" && request.risk <= request.timing.approve_risk_max)
+    if (kind == "\"approve\"" && may_release_by_silence(request))
         return expire_as(step, TimeoutAction::approve, Outcome::expired, now);
     if (kind == "\"skip\"") return expire_as(step, TimeoutAction::skip, Outcome::skipped, now);
     if (kind == "\"abort\"") return expire_as(step, TimeoutAction::abort, Outcome::expired, now);
@@ -73,7 +78,7 @@ void time_out(Step& step, Timestamp now) {
             }
             break;
         case TimeoutAction::approve:
-            if (request.risk <= timing.approve_risk_max)
+            if (may_release_by_silence(request))
                 return expire_as(step, TimeoutAction::approve, Outcome::expired, now);
             break;
         case TimeoutAction::use_default:

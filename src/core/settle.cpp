@@ -37,7 +37,20 @@ std::string said(const Decision& decision) {
     return decision.note;
 }
 
+/// Who said no where the others kept silent.
+std::string rejected_in_part(const Request& request) {
+    const auto vote =
+        std::find_if(request.votes.rbegin(), request.votes.rend(),
+                     [](const Vote& one) { return one.decision.kind == DecisionKind::reject; });
+    const Decision& decision = vote->decision;
+    return fmt::format("operator {} rejected {}{}", decision.by, what(request),
+                       because(said(decision)));
+}
+
 std::string expired_message(const Request& request) {
+    if (has_rejection(request) && request.timeout_taken != TimeoutAction::abort)
+        return fmt::format("Timed out: {}, and not enough others decided in time. It was not run.",
+                           rejected_in_part(request));
     if (request.is_released)
         return fmt::format(
             "No person answered in time; policy lets {} pass at this risk. Run exactly what is in "
@@ -65,7 +78,7 @@ bool is_allowing(const Request& request) {
             return true;
         case Outcome::expired:
             return request.timeout_taken == TimeoutAction::approve &&
-                   request.risk <= request.timing.approve_risk_max;
+                   request.risk <= request.timing.approve_risk_max && !has_rejection(request);
         case Outcome::denied:
         case Outcome::rejected:
         case Outcome::deferred:

@@ -141,24 +141,24 @@ class AbortedRun : public HoldTest, public testing::WithParamInterface<std::pair
     RequestId first_, second_;
 };
 
-TEST_P(AbortedRun, D5_ends_what_was_due_later_when_the_timer_is_in_time) {
+TEST_P(AbortedRun, D6_ends_what_was_due_later_when_the_timer_is_in_time) {
     for (int i = 1; i <= 5; ++i) pass(start + i * second);
     expect_ended();
 }
 
-TEST_P(AbortedRun, D5_ends_what_was_due_later_when_the_timer_is_late) {
+TEST_P(AbortedRun, D6_ends_what_was_due_later_when_the_timer_is_late) {
     pass(start + 5 * second);
     expect_ended();
 }
 
-TEST_P(AbortedRun, D5_ends_what_was_due_later_when_somebody_looks_at_that_first) {
+TEST_P(AbortedRun, D6_ends_what_was_due_later_when_somebody_looks_at_that_first) {
     const Result<Decided> late =
         decide_now(second_, DecisionKind::approve, person("ann"), start + 5 * second);
     EXPECT_TRUE(late->refusal);
     expect_ended();
 }
 
-TEST_P(AbortedRun, D5_is_over_for_whoever_decides_before_the_timer_has_come) {
+TEST_P(AbortedRun, D6_is_over_for_whoever_decides_before_the_timer_has_come) {
     const Result<Decided> late =
         decide_now(second_, DecisionKind::approve, person("ann"), start + 3 * second);
     EXPECT_TRUE(late->refusal);
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(ByPeopleAndByTime, AbortedRun,
                          testing::Values(std::pair(false, false), std::pair(false, true),
                                          std::pair(true, false), std::pair(true, true)));
 
-TEST_F(HoldTest, D5_what_was_due_before_an_abort_has_happened_however_late_the_timer_is) {
+TEST_F(HoldTest, D6_what_was_due_before_an_abort_has_happened_however_late_the_timer_is) {
     core::Proposal one = proposal();
     one.session = "run";
     const RequestId first = submitted(one)->id, sibling = submitted(one)->id;
@@ -180,7 +180,7 @@ TEST_F(HoldTest, D5_what_was_due_before_an_abort_has_happened_however_late_the_t
     EXPECT_EQ(load(sibling)->outcome, Outcome::approved);
 }
 
-TEST_F(HoldTest, D5_few_at_once_are_let_pass_in_order_too) {
+TEST_F(HoldTest, D6_few_at_once_are_let_pass_in_order_too) {
     core::Proposal one = proposal();
     one.session = "run";
     std::vector<RequestId> approved;
@@ -203,7 +203,7 @@ TEST_F(HoldTest, D5_few_at_once_are_let_pass_in_order_too) {
     for (const RequestId& id : approved) EXPECT_EQ(load(id)->outcome, Outcome::aborted);
 }
 
-TEST_F(HoldTest, D5_thousands_of_held_aborts_of_one_run_may_be_due_at_once) {
+TEST_F(HoldTest, D6_thousands_of_held_aborts_of_one_run_may_be_due_at_once) {
     core::Proposal one = proposal();
     one.session = "run";
     std::vector<RequestId> ids;
