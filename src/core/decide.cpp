@@ -22,6 +22,9 @@ Error refused(std::string message, std::string field) {
 std::string standing(const Request& request) {
     if (request.decision)
         return fmt::format("already {} by {}", to_string(*request.outcome), request.decision->by);
+    if (request.timeout_taken == TimeoutAction::abort && *request.settled_at < request.expires_at)
+        return "already over: another request of this run was not decided in time, and that ended "
+               "the run";
     return fmt::format("already {}", to_string(*request.outcome));
 }
 

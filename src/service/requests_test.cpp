@@ -294,6 +294,23 @@ TEST_F(Requests, D8_a_late_decision_is_told_expired_and_the_expiry_is_recorded) 
     EXPECT_EQ(later->refusal->code, ErrorCode::expired);
 }
 
+TEST_F(Requests, D8_what_another_timeout_ended_is_a_conflict_while_its_own_deadline_is_ahead) {
+    core::Proposal ending = proposal(), other = proposal();
+    ending.session = other.session = "run";
+    ending.on_timeout = core::TimeoutAction::abort;
+    ending.timeout_ms = minute;
+    submitted(ending);
+    const RequestId id = submitted(other)->id;
+    const Result<Decided> late =
+        decide_now(id, DecisionKind::approve, person("ann"), start + 2 * minute);
+    ASSERT_TRUE(late && late->refusal);
+    EXPECT_EQ(late->refusal->code, ErrorCode::conflict);
+    EXPECT_EQ(late->refusal->message,
+              "already over: another request of this run was not decided in time, and that ended "
+              "the run");
+    EXPECT_EQ(late->request->outcome, Outcome::expired);
+}
+
 TEST_F(Requests, D8_one_millisecond_before_the_deadline_counts) {
     const RequestId id = submitted()->id;
     const Result<Decided> last =
