@@ -152,6 +152,9 @@ void change_subject(Request& request, Subject changed) {
     if (request.proposed.is_null())
         request.proposed.text = changeable_part(request.kind, request.subject);
     request.subject = std::move(changed.text);
+    // Changed back, it is what the agent proposed.
+    if (changeable_part(request.kind, request.subject) == request.proposed.text)
+        request.proposed = {};
     request.headline = std::move(changed.headline);
     request.digest = digest_of(request);
     std::erase_if(request.votes,
