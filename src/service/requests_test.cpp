@@ -200,6 +200,16 @@ TEST_F(Requests, X4_an_agent_has_only_so_many_requests_waiting) {
     EXPECT_TRUE(submit_call(more)) << "an answer makes room";
 }
 
+TEST_F(Requests, Q9_what_is_wrong_in_a_batch_is_named_by_its_place) {
+    const auto field = [](ErrorCode code, const char* inner) {
+        return error_in_batch(Error{code, "why", inner}, 3).field;
+    };
+    EXPECT_EQ(field(ErrorCode::refused, "escalate_to"), "requests[3].escalate_to");
+    EXPECT_EQ(field(ErrorCode::refused, ""), "requests[3]");
+    EXPECT_EQ(field(ErrorCode::unavailable, ""), "") << "the store's trouble is nobody's field";
+    EXPECT_EQ(field(ErrorCode::internal, ""), "");
+}
+
 TEST_F(Requests, Q9_a_batch_is_stored_whole_or_not_at_all) {
     core::Proposal bad = proposal();
     bad.on_timeout = core::TimeoutAction::escalate;  // to nobody
