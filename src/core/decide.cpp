@@ -22,6 +22,9 @@ Error refused(std::string message, std::string field) {
 std::string standing(const Request& request) {
     if (request.decision)
         return fmt::format("already {} by {}", to_string(*request.outcome), request.decision->by);
+    if (request.timeout_taken == TimeoutAction::abort && *request.settled_at < request.expires_at)
+        return "already over: another request of this run was not decided in time, and that ended "
+               "the run";
     return fmt::format("already {}", to_string(*request.outcome));
 }
 
@@ -149,6 +152,9 @@ void change_subject(Request& request, Subject changed) {
     if (request.proposed.is_null())
         request.proposed.text = changeable_part(request.kind, request.subject);
     request.subject = std::move(changed.text);
+    // Changed back, it is what the agent proposed.
+    if (changeable_part(request.kind, request.subject) == request.proposed.text)
+        request.proposed = {};
     request.headline = std::move(changed.headline);
     request.digest = digest_of(request);
     std::erase_if(request.votes,

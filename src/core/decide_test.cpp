@@ -159,6 +159,21 @@ TEST(Decide, D3_modify_with_what_is_there_already_is_an_approval) {
     EXPECT_TRUE(step.request.proposed.is_null());
 }
 
+TEST(Decide, D3_what_was_changed_back_is_what_was_proposed) {
+    const Request before = pending({anybody(2)});
+    const Request changed = decided(before, DecisionKind::modify, ann).request;
+    ASSERT_FALSE(changed.proposed.is_null());
+    DecisionCommand back = command(DecisionKind::modify);
+    back.digest = changed.digest;
+    back.replacement.text = R"({"amount":5,"order":"A-1"})";
+    const Request again = decided(changed, back, ben).request;
+    EXPECT_TRUE(again.proposed.is_null());
+    EXPECT_EQ(again.digest, before.digest);
+    const Request settled = decided(again, DecisionKind::approve, ann).request;
+    EXPECT_EQ(settled.outcome, Outcome::approved);
+    EXPECT_EQ(settled.subject, before.subject);
+}
+
 TEST(Decide, D3_a_replacement_is_validated) {
     const std::pair<Kind, const char*> table[]{
         {Kind::action, "[1]"},

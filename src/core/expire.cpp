@@ -47,12 +47,17 @@ bool escalate_unanswered(Step& step, Timestamp now) {
     return true;
 }
 
+/// Silence of the others does not outvote somebody who has said no.
+bool may_release_by_silence(const Request& request) {
+    return request.risk <= request.timing.approve_risk_max && !has_rejection(request);
+}
+
 /// The decision that the gate names for this case. Whatever cannot be read, or would release more
 /// than silence may release, ends as an ordinary expiry.
 void take_default(Step& step, Timestamp now) {
     const Request& request = step.request;
     const std::string_view kind = member_text(request.timing.default_decision.text, "decision");
-    if (kind == "\"approve\"" && request.risk <= request.timing.approve_risk_max)
+    if (kind == "\"approve\"" && may_release_by_silence(request))
         return expire_as(step, TimeoutAction::approve, Outcome::expired, now);
     if (kind == "\"skip\"") return expire_as(step, TimeoutAction::skip, Outcome::skipped, now);
     if (kind == "\"abort\"") return expire_as(step, TimeoutAction::abort, Outcome::expired, now);
@@ -73,7 +78,7 @@ void time_out(Step& step, Timestamp now) {
             }
             break;
         case TimeoutAction::approve:
-            if (request.risk <= timing.approve_risk_max)
+            if (may_release_by_silence(request))
                 return expire_as(step, TimeoutAction::approve, Outcome::expired, now);
             break;
         case TimeoutAction::use_default:
@@ -112,7 +117,36 @@ bool is_escalation_due(const Request& request, Timestamp now) {
            now >= request.created_at + timing.escalate_after_ms;
 }
 
+/// When what tick() does now was due. A reminder that was missed goes along with the escalation
+/// after it, and whatever was missed before the deadline is not done any more.
+std::optional<Timestamp> tick_at(const Request& request, Timestamp now) {
+    const Timing& timing = request.timing;
+    if (now >= request.expires_at) return request.expires_at;
+    if (is_escalation_due(request, now)) return request.created_at + timing.escalate_after_ms;
+    if (is_reminder_due(request, now))
+        return request.created_at + timing.remind_every_ms * (timing.reminders_sent + 1);
+    return std::nullopt;
+}
+
 }  // namespace
+
+bool silence_aborts(const Timing& timing) {
+    return timing.on_timeout == TimeoutAction::abort ||
+           (timing.on_timeout == TimeoutAction::use_default &&
+            member_text(timing.default_decision.text, "decision") == "\"abort\"");
+}
+
+std::optional<Due> first_due(const Request& request, Timestamp now) {
+    if (request.state == State::settled) return std::nullopt;
+    const std::optional<Timestamp> by_time = tick_at(request, now);
+    if (const Held* held = due_hold(request, now)) {
+        const Timestamp at = effective_at(request, *held);
+        if (!by_time || at <= *by_time)
+            return Due{at, held, held->command.kind == DecisionKind::abort};
+    }
+    if (!by_time) return std::nullopt;
+    return Due{*by_time, nullptr, now >= request.expires_at && silence_aborts(request.timing)};
+}
 
 std::optional<Step> tick(const Request& request, Timestamp now) {
     if (request.state == State::settled) return std::nullopt;

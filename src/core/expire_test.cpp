@@ -74,6 +74,24 @@ TEST(Tick, T1_approve_never_releases_above_the_risk_allowed) {
     }
 }
 
+TEST(Tick, T1_silence_releases_nothing_over_somebodys_no) {
+    for (const TimeoutAction action : {TimeoutAction::approve, TimeoutAction::use_default}) {
+        Request request = ending_in(action);
+        request.timing.default_decision.text = R"({"decision":"approve"})";
+        ASSERT_TRUE(tick(request, deadline)->request.is_released) << "as long as nobody objects";
+        request.requirement.reject_threshold = 2;
+        request = decided(request, DecisionKind::reject, person("ann")).request;
+        ASSERT_EQ(request.state, State::pending);
+        const std::optional<Step> step = tick(request, deadline);
+        EXPECT_EQ(step->request.outcome, Outcome::expired);
+        EXPECT_NE(step->request.timeout_taken, TimeoutAction::approve);
+        EXPECT_FALSE(step->request.is_released);
+        EXPECT_EQ(step->request.message_for_agent,
+                  "Timed out: operator ann rejected the call to `refund`: too much, and not enough "
+                  "others decided in time. It was not run.");
+    }
+}
+
 TEST(Tick, T1_abort_tells_the_agent_to_stop) {
     const std::optional<Step> step = tick(ending_in(TimeoutAction::abort), deadline);
     ASSERT_TRUE(step);

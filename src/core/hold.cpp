@@ -32,6 +32,13 @@ auto find_of(std::vector<Held>& holds, const PrincipalId& by) {
                         [&](const Held& held) { return held.person.id == by; });
 }
 
+/// Whether both say the same; with which code or signature is no part of it.
+bool says_the_same(DecisionCommand one, const DecisionCommand& other) {
+    one.confirm = other.confirm;
+    one.proof = other.proof;
+    return one == other;
+}
+
 /// What the decision will say when it takes effect, and when that is: should it be taken back, this
 /// is all that is left of it.
 JsonText held_detail(const Step& decided, Timestamp until) {
@@ -69,7 +76,7 @@ Result<Step> hold(Request request, const DecisionCommand& command, const Actor& 
     held.command.digest = request.digest;
     const auto mine = find_of(request.holds, person.id);
     if (mine != request.holds.end()) {
-        if (mine->command.kind == command.kind && mine->command.digest == request.digest)
+        if (says_the_same(mine->command, held.command))
             return Error{ErrorCode::conflict,
                          fmt::format("{} has already decided this", person.name)};
         request.holds.erase(mine);

@@ -27,7 +27,8 @@ std::optional<Timestamp> hold_until(const Request& request, std::int64_t hold_ms
 Timestamp effective_at(const Request& request, const Held& held);
 
 /// Records the decision, to take effect at `until`; in place of an earlier one of the same person
-/// that is still held. Refused like decide(), as if it took effect now.
+/// that is still held; conflict when that one says the same. Refused like decide(), as if it took
+/// effect now.
 Result<Step> hold(Request request, const DecisionCommand& command, const Actor& person,
                   Timestamp until, Timestamp now);
 

@@ -111,6 +111,36 @@ TEST(Hold, the_same_again_is_a_conflict_and_another_replaces_it) {
     EXPECT_EQ(other.holds[0].command.kind, DecisionKind::reject);
 }
 
+TEST(Hold, what_says_anything_else_replaces_it_though_its_kind_is_the_same) {
+    const auto replaced = [](const Request& request, const DecisionCommand& first,
+                             const DecisionCommand& then) {
+        const Result<Step> one =
+            hold(request, first, person("ann"), start + 6 * second, start + second);
+        if (!one) throw std::runtime_error(one.error().message);
+        return hold(one->request, then, person("ann"), start + 9 * second, start + 2 * second);
+    };
+    const DecisionCommand change = command(DecisionKind::modify);
+    DecisionCommand other = change;
+    other.replacement.text = R"({"amount":3,"order":"A-1"})";
+    const Result<Step> changed = replaced(pending(), change, other);
+    ASSERT_TRUE(changed) << changed.error().message;
+    ASSERT_EQ(changed->request.holds.size(), 1u);
+    EXPECT_EQ(changed->request.holds[0].command.replacement, other.replacement);
+    EXPECT_EQ(changed->request.holds[0].until, start + 9 * second);
+
+    DecisionCommand reason = command(DecisionKind::reject);
+    reason.reason = "on second thoughts, too little";
+    EXPECT_TRUE(replaced(pending(), command(DecisionKind::reject), reason));
+    DecisionCommand answer = command(DecisionKind::answer);
+    answer.answer.text = "8";
+    EXPECT_TRUE(replaced(pending(Kind::input), command(DecisionKind::answer), answer));
+
+    DecisionCommand code = change;
+    code.confirm = "another way to confirm the same";
+    EXPECT_EQ(replaced(pending(), change, code).error().code, ErrorCode::conflict);
+    EXPECT_EQ(replaced(pending(), change, change).error().code, ErrorCode::conflict);
+}
+
 TEST(Hold, deciding_at_once_ends_what_one_holds) {
     const Request held = with_hold(pending({anybody(2)}), DecisionKind::reject, person("ann"));
     const Step step = decided(held, DecisionKind::approve, person("ann"), start + 2 * second);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/digest.h"
-#include "core/json_text.h"
+#include "core/expire.h"
 #include "core/requirement.h"
 #include "core/settle.h"
 
@@ -26,17 +26,11 @@ std::int64_t escalation_ms(const Timing& policy, std::int64_t asked_ms) {
     return std::max(own_ms, asked_ms);
 }
 
-/// Whether policy wants silence to stop the run.
-bool aborts(const Timing& policy) {
-    return policy.on_timeout == TimeoutAction::abort ||
-           (policy.on_timeout == TimeoutAction::use_default &&
-            member_text(policy.default_decision.text, "decision") == "\"abort\"");
-}
-
 void take_timing(Timing& timing, const Proposal& proposal, bool has_named_people) {
     const Timing policy = timing;
     // Where the run is to stop, the agent cannot choose to go on instead.
-    if (!aborts(policy)) timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
+    if (!silence_aborts(policy))
+        timing.on_timeout = proposal.on_timeout.value_or(timing.on_timeout);
     // Where silence may release, or asks others than those policy names, its length is policy's: an
     // agent that could shorten it would release its own action before anybody has seen it.
     const bool is_policys = timing.on_timeout == TimeoutAction::approve ||

@@ -99,6 +99,7 @@ Objection check_release(const Request& opened, const Request& request) {
             if (request.timeout_taken != TimeoutAction::approve)
                 return "released by a plain expiry";
             if (request.risk > request.timing.approve_risk_max) return "released above the risk";
+            if (rejections(request) > 0) return "released by silence over somebody's no";
             if (opened.timing.on_timeout != TimeoutAction::approve &&
                 opened.timing.on_timeout != TimeoutAction::use_default)
                 return "released by silence that may not release";
@@ -550,6 +551,10 @@ TEST(Property, the_checker_objects_to_expiry_that_releases_too_much) {
     step.request.risk = RiskLevel::high;
     EXPECT_EQ(objection(opened, opened, step, opened.expires_at), "released above the risk");
     step.request.risk = RiskLevel::low;
+    step.request.votes.push_back({});
+    EXPECT_EQ(objection(opened, opened, step, opened.expires_at),
+              "released by silence over somebody's no");
+    step.request.votes.clear();
     step.request.timeout_taken = TimeoutAction::reject;
     EXPECT_EQ(objection(opened, opened, step, opened.expires_at), "released by a plain expiry");
 }

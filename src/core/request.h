@@ -87,6 +87,8 @@ struct DecisionCommand {
     std::string confirm;                             ///< the code, where the request asks for it
     /// A passkey's signature over this very decision, checked by the door; stands in for the code.
     JsonText proof = {};
+
+    bool operator==(const DecisionCommand&) const = default;
 };
 
 /// A decision that is recorded and takes effect at `until`, unless its author takes it back.

@@ -58,6 +58,11 @@ bool approves(DecisionKind kind) {
     return kind == DecisionKind::approve || kind == DecisionKind::modify;
 }
 
+bool has_rejection(const Request& request) {
+    return std::any_of(request.votes.begin(), request.votes.end(),
+                       [](const Vote& vote) { return vote.decision.kind == DecisionKind::reject; });
+}
+
 bool is_in_line(const RequirementLine& line, const std::string& name,
                 const std::vector<std::string>& groups) {
     if (is_anybody(line)) return true;

@@ -28,6 +28,9 @@ void confirm_if_critical(Request& request);
 /// Whether a decision of this kind counts towards release.
 bool approves(DecisionKind kind);
 
+/// Whether somebody's rejection stands, though it was not enough to end it.
+bool has_rejection(const Request& request);
+
 /// Seats the approving votes in the lines, each person in one place, as many as possible, and
 /// writes the result into `have`. True when every place is taken.
 bool seat_votes(Requirement& requirement, const std::vector<Vote>& votes);

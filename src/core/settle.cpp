@@ -37,24 +37,51 @@ std::string said(const Decision& decision) {
     return decision.note;
 }
 
+/// Who said no where the others kept silent.
+std::string rejected_in_part(const Request& request) {
+    const auto vote =
+        std::find_if(request.votes.rbegin(), request.votes.rend(),
+                     [](const Vote& one) { return one.decision.kind == DecisionKind::reject; });
+    const Decision& decision = vote->decision;
+    return fmt::format("operator {} rejected {}{}", decision.by, what(request),
+                       because(said(decision)));
+}
+
+/// What came of it until the deadline.
+std::string unsettled(const Request& request) {
+    if (has_rejection(request))
+        return rejected_in_part(request) + ", and not enough others decided in time";
+    if (request.votes.empty()) return fmt::format("no person answered {} in time", what(request));
+    int have = 0, needed = 0;
+    for (const RequirementLine& line : request.requirement.lines) {
+        have += line.have;
+        needed += line.quorum;
+    }
+    return fmt::format("{} of the {} needed approvals of {} came in time", have, needed,
+                       what(request));
+}
+
 std::string expired_message(const Request& request) {
-    if (request.is_released)
+    if (request.is_released && request.votes.empty())
         return fmt::format(
             "No person answered in time; policy lets {} pass at this risk. Run exactly what is in "
             "`release`.",
             what(request));
+    if (request.is_released)
+        return fmt::format(
+            "Timed out: {}; policy lets it pass at this risk. Run exactly what is in `release`.",
+            unsettled(request));
     if (request.timeout_taken == TimeoutAction::abort && *request.settled_at < request.expires_at)
         return fmt::format(
-            "Timed out: no person answered another request of this run in time, so {} was not run. "
+            "Timed out: another request of this run was not decided in time, so {} was not run. "
             "Stop this run.",
             what(request));
     if (request.timeout_taken == TimeoutAction::abort)
-        return fmt::format(
-            "Timed out: no person answered {} in time. It was not run. Stop this run.",
-            what(request));
-    return fmt::format(
-        "Timed out: no person answered {} in time. It was not run; this is not a rejection.",
-        what(request));
+        return fmt::format("Timed out: {}. It was not run. Stop this run.", unsettled(request));
+    if (has_rejection(request))
+        return fmt::format("Timed out: {}. It was not run.", unsettled(request));
+    return fmt::format("Timed out: {}. It was not run; this is not a rejection.",
+                       unsettled(request));
 }
 
 bool is_allowing(const Request& request) {
@@ -65,7 +92,7 @@ bool is_allowing(const Request& request) {
             return true;
         case Outcome::expired:
             return request.timeout_taken == TimeoutAction::approve &&
-                   request.risk <= request.timing.approve_risk_max;
+                   request.risk <= request.timing.approve_risk_max && !has_rejection(request);
         case Outcome::denied:
         case Outcome::rejected:
         case Outcome::deferred:
@@ -111,9 +138,7 @@ std::string message_for(const Request& request) {
         case Outcome::answered:
             return fmt::format("Operator {} answered: {}", by, request.decision->answer.text);
         case Outcome::skipped:
-            return fmt::format(
-                "Timed out: no person answered {} in time. Skip it and go on without it.",
-                what(request));
+            return fmt::format("Timed out: {}. Skip it and go on without it.", unsettled(request));
         case Outcome::expired:
             return expired_message(request);
         case Outcome::cancelled:

@@ -34,6 +34,33 @@ TEST(MessageForAgent, T5_timeout_rejection_and_denial_are_different_sentences) {
     EXPECT_EQ(denied, "Policy denies the call to `refund`: because of the test. It was not run.");
 }
 
+TEST(MessageForAgent, T5_who_has_voted_has_not_kept_silent) {
+    const auto message = [](TimeoutAction action, DecisionKind kind) {
+        Verdict hold = verdict();
+        hold.risk = RiskLevel::low;
+        hold.timing.on_timeout = action;
+        hold.requirement.lines = {anybody(2)};
+        hold.requirement.reject_threshold = 2;
+        const Request half = decided(opened(proposal(), hold).request, kind, person("ann")).request;
+        return tick(half, start + 5 * minute)->request.message_for_agent;
+    };
+    EXPECT_EQ(message(TimeoutAction::reject, DecisionKind::approve),
+              "Timed out: 1 of the 2 needed approvals of the call to `refund` came in time. It was "
+              "not run; this is not a rejection.");
+    EXPECT_EQ(message(TimeoutAction::skip, DecisionKind::approve),
+              "Timed out: 1 of the 2 needed approvals of the call to `refund` came in time. Skip "
+              "it and go on without it.");
+    EXPECT_EQ(message(TimeoutAction::abort, DecisionKind::approve),
+              "Timed out: 1 of the 2 needed approvals of the call to `refund` came in time. It was "
+              "not run. Stop this run.");
+    EXPECT_EQ(message(TimeoutAction::approve, DecisionKind::approve),
+              "Timed out: 1 of the 2 needed approvals of the call to `refund` came in time; policy "
+              "lets it pass at this risk. Run exactly what is in `release`.");
+    EXPECT_EQ(message(TimeoutAction::abort, DecisionKind::reject),
+              "Timed out: operator ann rejected the call to `refund`: too much, and not enough "
+              "others decided in time. It was not run. Stop this run.");
+}
+
 TEST(MessageForAgent, A5_every_way_to_end_has_a_sentence_of_its_own) {
     std::set<std::string> sentences{
         opened(proposal(), verdict(VerdictKind::allow)).request.message_for_agent,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "service/expire.h"
+#include "service/read.h"
 #include "service/test_store.h"
 
 namespace holdpoint::service {
@@ -149,6 +150,46 @@ TEST_F(Authority, D8_a_held_decision_needs_its_place_when_it_takes_effect) {
     EXPECT_EQ(load(request->id)->state, State::pending);
     EXPECT_TRUE(load(request->id)->holds.empty());
     EXPECT_EQ(changes_.back().event.event.kind, core::EventKind::undone);
+}
+
+TEST_F(Authority, D10_when_others_are_asked_in_time_only_votes_that_still_count_are_seated) {
+    loaded_ = nullptr;  // the agent names the people itself
+    join("lee", {"legal"});
+    join("bob", {"ops", "managers"});
+    for (const bool is_disabled : {true, false}) {
+        core::Proposal asked = proposal();
+        asked.requirement = core::Requirement{};
+        asked.requirement->lines = {group("ops"), group("legal")};
+        asked.escalate_after_ms = 4000;
+        asked.escalate_to = "group:managers";
+        const RequestPtr request = submitted(asked);
+        const core::Actor bob = person("bob", {"ops", "managers"});
+        ASSERT_FALSE(decide_now(request->id, DecisionKind::approve, ops("ann"))->refusal);
+        ASSERT_FALSE(decide_now(request->id, DecisionKind::approve, bob)->refusal);
+        if (is_disabled)
+            disable("ann");
+        else
+            join("ann", {"finance"});
+        const RequestPtr shown =
+            get([&](store::Transaction& tx) { return read(tx, request->id, bob); });
+        EXPECT_EQ(shown->votes.size(), is_disabled ? 1u : 2u);
+        EXPECT_EQ(shown->requirement.lines[0].have, 1) << "bob's place now";
+        get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), start + 5000, 10); });
+        EXPECT_EQ(load(request->id)->state, State::pending) << "bob cannot sit in two places";
+        EXPECT_TRUE(load(request->id)->timing.is_escalated);
+        join("ann", {"ops"});
+    }
+}
+
+TEST_F(Authority, D10_the_vote_of_somebody_who_was_disabled_is_not_shown_as_one_that_counts) {
+    const RequestPtr request = refund(80);
+    ASSERT_FALSE(decide_now(request->id, DecisionKind::approve, ops("ann"))->refusal);
+    const auto shown = [&] {
+        return get([&](store::Transaction& tx) { return read(tx, request->id, ops("ben")); });
+    };
+    EXPECT_EQ(shown()->requirement.lines[0].have, 1);
+    disable("ann");
+    EXPECT_EQ(shown()->requirement.lines[0].have, 0);
 }
 
 TEST_F(Authority, T1_silence_does_not_release_what_it_would_not_have_released_as_proposed) {

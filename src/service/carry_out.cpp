@@ -3,32 +3,31 @@
 #include <spdlog/spdlog.h>
 
 #include "core/decide.h"
+#include "core/requirement.h"
 #include "core/subject.h"
-#include "service/expire.h"
 #include "service/judge.h"
 
 namespace holdpoint::service {
 
 using core::RequestPtr;
 
-Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy,
-                            const core::Request& aborted, const core::Actor& person,
-                            Timestamp now) {
+namespace {
+
+/// Ends every request that waits in the run of one that was aborted.
+Result<void> abort_siblings(store::Transaction& tx, const core::Request& aborted,
+                            const core::Actor& person, Timestamp now) {
     if (aborted.session.empty()) return {};
     const Result<std::vector<RequestId>> waiting =
         tx.pending_in_session(aborted.agent_id, aborted.session);
     if (!waiting) return waiting.error();
     for (const RequestId& id : *waiting) {
+        const Result<RequestPtr> sibling = tx.load(id);
+        if (!sibling && sibling.error().code == ErrorCode::unavailable) return sibling.error();
         // One that cannot be read keeps none of the others running.
-        if (const Result<RequestPtr> stored = tx.load(id);
-            !stored && stored.error().code != ErrorCode::unavailable) {
-            spdlog::error("cannot abort {}: {}", id.text(), stored.error().message);
+        if (!sibling) {
+            spdlog::error("cannot abort {}: {}", id.text(), sibling.error().message);
             continue;
         }
-        // A sibling whose deadline has passed is not decided any more, it expires.
-        const Result<RequestPtr> sibling = load_alone(tx, policy, id, now);
-        if (!sibling) return sibling.error();
-        if ((*sibling)->state == core::State::settled) continue;
         const Result<RequestPtr> stored =
             tx.apply(aborted.decision
                          ? core::abort_with(**sibling, *aborted.decision, aborted.id, person, now)
@@ -37,6 +36,13 @@ Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy
     }
     return {};
 }
+
+bool has_ended_run(const core::Request& request) {
+    return request.outcome == core::Outcome::aborted ||
+           request.timeout_taken == core::TimeoutAction::abort;
+}
+
+}  // namespace
 
 Result<RequestPtr> with_people_as_they_are(store::Transaction& tx, RequestPtr request) {
     if (request->votes.empty() && request->holds.empty()) return request;
@@ -51,6 +57,7 @@ Result<RequestPtr> with_people_as_they_are(store::Transaction& tx, RequestPtr re
         if (*voter) vote.groups = (*voter)->groups;
         current->votes.push_back(std::move(vote));
     }
+    if (!request->votes.empty()) core::seat_votes(current->requirement, current->votes);
     for (core::Held& held : current->holds) {
         const Result<std::optional<store::Principal>> person = tx.find_principal(held.person.id);
         if (!person) return person.error();
@@ -89,9 +96,8 @@ Result<RequestPtr> carry_out(store::Transaction& tx, const policy::Policy& polic
     if (!stored) return stored.error();
     if ((*stored)->state == core::State::settled)
         if (Result<void> ok = remember_settled(tx, policy, **stored, now); !ok) return ok.error();
-    if ((*stored)->outcome == core::Outcome::aborted)
-        if (Result<void> ok = abort_siblings(tx, policy, **stored, person, now); !ok)
-            return ok.error();
+    if (has_ended_run(**stored))
+        if (Result<void> ok = abort_siblings(tx, **stored, person, now); !ok) return ok.error();
     return stored;
 }
 

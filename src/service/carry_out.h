@@ -11,8 +11,8 @@ namespace holdpoint::service {
 // What a decision brings about beyond its own request; the same for one that takes effect at once
 // and for one that was held.
 
-/// The request with the votes that still count, and with the groups that people have now: who was
-/// disabled or lost a group since they voted releases nothing.
+/// The request with the votes that still count, in the places that they fill, and with the groups
+/// that people have now: who was disabled or lost a group since they voted releases nothing.
 Result<std::shared_ptr<const core::Request>> with_people_as_they_are(
     store::Transaction& tx, std::shared_ptr<const core::Request> request);
 
@@ -32,12 +32,9 @@ Result<Judged> judged_change(store::Transaction& tx, const policy::Policy& polic
 /// Puts the operator's line over what the step changed: the plain one may show what theirs hides.
 void retitle(core::Step& step, const core::Request& before, const std::string& headline);
 
-/// Ends every request that waits in the run of one that was aborted, by a person or by time.
-Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy,
-                            const core::Request& aborted, const core::Actor& person, Timestamp now);
-
-/// Stores the step. Policy remembers how it ended; aborting ends every request that waits in the
-/// same run.
+/// Stores the step. Policy remembers how it ended; an abort, by a person or by time, ends every
+/// request that waits in the same run. What was due for those before has happened already: see
+/// load_now() and expire_due().
 Result<std::shared_ptr<const core::Request>> carry_out(store::Transaction& tx,
                                                        const policy::Policy& policy,
                                                        core::Step step, const core::Actor& person,

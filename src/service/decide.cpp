@@ -83,7 +83,9 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
     Result<core::Step> step = step_for(**current, std::move(*judged), call);
     if (!step) {
         Error error = step.error();
-        const bool has_expired = error.code == ErrorCode::conflict && (*request)->timeout_taken;
+        // A run that another request's timeout ended is over before this one's own deadline.
+        const bool has_expired = error.code == ErrorCode::conflict && (*request)->timeout_taken &&
+                                 *(*request)->settled_at >= (*request)->expires_at;
         if (has_expired) error = {ErrorCode::expired, "the deadline has passed"};
         // No code stood with it that the person could have typed.
         if (error.field == "confirm" && !(*current)->requirement.confirm_required)

@@ -2,6 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "base/assert.h"
 #include "core/expire.h"
 #include "core/settle.h"
 #include "service/carry_out.h"
@@ -16,43 +21,105 @@ namespace {
 
 constexpr std::int64_t damaged_again_ms = 3'600'000;
 
-/// Whether everything that time may bring about can be read. Asked before, because what a use case
-/// has written is taken back only with the rest of it.
-Result<void> check_readable(store::Transaction& tx, const RequestId& id, Timestamp now) {
-    const Result<RequestPtr> request = tx.load(id);
+/// A request to which something is to happen. Of what was due at the same moment, what ends the run
+/// comes first.
+struct Moment {
+    Timestamp at;
+    bool ends_run = false;
+    RequestPtr request;
+
+    bool operator>(const Moment& other) const {
+        return std::tuple(at, !ends_run, request->row) >
+               std::tuple(other.at, !other.ends_run, other.request->row);
+    }
+};
+
+using Moments = std::priority_queue<Moment, std::vector<Moment>, std::greater<>>;
+
+void put(Moments& moments, RequestPtr request, Timestamp now) {
+    const std::optional<core::Due> due = core::first_due(*request, now);
+    if (due) moments.push({due->at, due->ends_run, std::move(request)});
+}
+
+/// The request, if everything that time may bring about can be read. Asked before, because what a
+/// use case has written is taken back only with the rest of it. One that cannot be read keeps none
+/// of the others waiting; it is looked at again later.
+Result<RequestPtr> load_readable(store::Transaction& tx, const RequestId& id, Timestamp now) {
+    Result<RequestPtr> request = tx.load(id);
     if (!request) return request.error();
-    return check_call(**request, now);
+    if (Result<void> ok = check_call(**request, now); !ok) return ok.error();
+    return request;
+}
+
+Result<void> put_off(store::Transaction& tx, const RequestId& id, const Error& why, Timestamp now) {
+    if (why.code == ErrorCode::unavailable) return why;
+    spdlog::error("the deadline of {} cannot be kept: {}", id.text(), why.message);
+    return tx.look_again(id, now + damaged_again_ms);
+}
+
+/// Lets the first thing that is due happen to a request, and no more.
+Result<RequestPtr> pass_once(store::Transaction& tx, const policy::Policy& policy,
+                             const RequestPtr& request, const core::Due& due, Timestamp now) {
+    if (due.held) return take_effect(tx, policy, request, *due.held, now);
+    const Result<RequestPtr> current = with_people_as_they_are(tx, request);
+    if (!current) return current.error();
+    std::optional<core::Step> step = core::tick(**current, now);
+    HOLDPOINT_ASSERT(step);
+    return carry_out(tx, policy, std::move(*step), core::timer_actor(), now);
+}
+
+/// Lets everything happen that was due up to `horizon`, in the order in which it was due: a run
+/// that was aborted releases nothing afterwards, however late the timer is.
+Result<void> pass_in_order(store::Transaction& tx, const policy::Policy& policy, Moments moments,
+                           Timestamp horizon, Timestamp now) {
+    while (!moments.empty()) {
+        const RequestId id = moments.top().request->id;
+        moments.pop();
+        // An abort may have ended it meanwhile.
+        Result<RequestPtr> request = tx.load(id);
+        if (!request) return request.error();
+        const std::optional<core::Due> due = core::first_due(**request, now);
+        if (!due) continue;
+        if (due->at > horizon) {
+            if ((*request)->next_at == due->at) continue;
+            if (Result<void> ok = tx.look_again(id, due->at); !ok) return ok.error();
+            continue;
+        }
+        Result<RequestPtr> after = pass_once(tx, policy, *request, *due, now);
+        if (!after) return after.error();
+        put(moments, std::move(*after), now);
+    }
+    return {};
 }
 
 }  // namespace
 
 Result<RequestPtr> load_now(store::Transaction& tx, const policy::Policy& policy,
                             const RequestId& id, Timestamp now) {
-    Result<RequestPtr> before = tx.load(id);
-    if (!before) return before.error();
-    const bool was_pending = (*before)->state == core::State::pending;
-    Result<RequestPtr> request = load_alone(tx, policy, id, now);
-    if (!request) return request.error();
-    if (was_pending && (*request)->timeout_taken == core::TimeoutAction::abort)
-        if (Result<void> ok = abort_siblings(tx, policy, **request, core::timer_actor(), now); !ok)
-            return ok.error();
-    return request;
-}
-
-Result<RequestPtr> load_alone(store::Transaction& tx, const policy::Policy& policy,
-                              const RequestId& id, Timestamp now) {
     Result<RequestPtr> request = tx.load(id);
-    if (!request) return request.error();
-    if (!(*request)->holds.empty()) {
-        request = release_holds(tx, policy, std::move(*request), now);
-        if (!request) return request.error();
+    if (!request || (*request)->state == core::State::settled) return request;
+    Moments moments;
+    if (!(*request)->session.empty()) {
+        // What was due in the same run may have ended this one.
+        const Result<std::vector<RequestId>> due =
+            tx.due_in_session((*request)->agent_id, (*request)->session, now);
+        if (!due) return due.error();
+        for (const RequestId& other : *due) {
+            if (other == id) continue;
+            Result<RequestPtr> sibling = load_readable(tx, other, now);
+            if (sibling) {
+                put(moments, std::move(*sibling), now);
+            } else if (Result<void> ok = put_off(tx, other, sibling.error(), now); !ok) {
+                return ok.error();
+            }
+        }
     }
-    std::optional<core::Step> step = core::tick(**request, now);
-    if (!step) return request;
-    Result<RequestPtr> stored = tx.apply(std::move(*step));
-    if (!stored || (*stored)->state == core::State::pending) return stored;
-    if (Result<void> ok = remember_settled(tx, policy, **stored, now); !ok) return ok.error();
-    return stored;
+    put(moments, *request, now);
+    if (moments.empty()) return request;
+    if (Result<void> ok = check_call(**request, now); !ok) return ok.error();
+    if (Result<void> ok = pass_in_order(tx, policy, std::move(moments), now, now); !ok)
+        return ok.error();
+    return tx.load(id);
 }
 
 Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy, Timestamp now,
@@ -60,18 +127,22 @@ Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy,
     const Result<std::vector<RequestId>> due = tx.due(now, limit);
     if (!due) return due.error();
     Expired answer;
+    Moments moments;
+    // What comes after the last of them may have to wait for others that are due before.
+    Timestamp horizon{};
     for (const RequestId& id : *due) {
-        if (const Result<void> ok = check_readable(tx, id, now); !ok) {
-            if (ok.error().code == ErrorCode::unavailable) return ok.error();
-            spdlog::error("the deadline of {} cannot be kept: {}", id.text(), ok.error().message);
-            if (Result<void> put_off = tx.look_again(id, now + damaged_again_ms); !put_off)
-                return put_off.error();
+        Result<RequestPtr> request = load_readable(tx, id, now);
+        if (!request) {
+            if (Result<void> ok = put_off(tx, id, request.error(), now); !ok) return ok.error();
             continue;
         }
-        const Result<RequestPtr> request = load_now(tx, policy, id, now);
-        if (!request) return request.error();
         ++answer.count;
+        horizon = std::max(horizon, (*request)->next_at);
+        put(moments, std::move(*request), now);
     }
+    if (static_cast<int>(due->size()) < limit) horizon = now;
+    if (Result<void> ok = pass_in_order(tx, policy, std::move(moments), horizon, now); !ok)
+        return ok.error();
     const Result<std::optional<Timestamp>> next = tx.next_due();
     if (!next) return next.error();
     answer.next = *next;

@@ -36,17 +36,11 @@ Result<core::Step> step_of(store::Transaction& tx, const policy::Policy& policy,
 
 }  // namespace
 
-Result<RequestPtr> release_holds(store::Transaction& tx, const policy::Policy& policy,
-                                 RequestPtr request, Timestamp now) {
-    while (const core::Held* due = core::due_hold(*request, now)) {
-        const core::Held held = *due;
-        Result<core::Step> step = step_of(tx, policy, request, held, now);
-        if (!step) return step.error();
-        Result<RequestPtr> stored = carry_out(tx, policy, std::move(*step), held.person, now);
-        if (!stored) return stored.error();
-        request = std::move(*stored);
-    }
-    return request;
+Result<RequestPtr> take_effect(store::Transaction& tx, const policy::Policy& policy,
+                               const RequestPtr& request, const core::Held& held, Timestamp now) {
+    Result<core::Step> step = step_of(tx, policy, request, held, now);
+    if (!step) return step.error();
+    return carry_out(tx, policy, std::move(*step), held.person, now);
 }
 
 Result<Decided> undo(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,

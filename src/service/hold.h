@@ -8,11 +8,11 @@
 
 namespace holdpoint::service {
 
-/// Lets every held decision of this request whose time has come take effect, in order. One whose
-/// author may not decide any more is void. Returns the request as it stands afterwards.
-Result<std::shared_ptr<const core::Request>> release_holds(
+/// Lets one held decision of this request, whose time has come, take effect. One whose author may
+/// not decide any more is void. Returns the request as it stands afterwards.
+Result<std::shared_ptr<const core::Request>> take_effect(
     store::Transaction& tx, const policy::Policy& policy,
-    std::shared_ptr<const core::Request> request, Timestamp now);
+    const std::shared_ptr<const core::Request>& request, const core::Held& held, Timestamp now);
 
 /// Takes back the person's decision that is still held.
 Result<Decided> undo(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,

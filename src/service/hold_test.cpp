@@ -103,6 +103,124 @@ TEST_F(HoldTest, a_held_abort_ends_the_whole_run_when_it_takes_effect) {
     EXPECT_EQ(load(sibling)->outcome, Outcome::aborted);
 }
 
+/// Two requests of one run: the first ends the run after two seconds, the second would be released
+/// after four.
+class AbortedRun : public HoldTest, public testing::WithParamInterface<std::pair<bool, bool>> {
+  protected:
+    AbortedRun() {
+        core::Proposal ending = proposal(), releasing = proposal();
+        ending.session = releasing.session = "run";
+        policy_.risk = core::RiskLevel::low;
+        if (is_by_time()) {
+            ending.on_timeout = core::TimeoutAction::abort;
+            ending.timeout_ms = 2 * second;
+        }
+        if (is_released_by_silence()) {
+            releasing.on_timeout = core::TimeoutAction::approve;
+            policy_.timing.timeout_ms = 4 * second;
+        }
+        first_ = submitted(ending)->id;
+        second_ = submitted(releasing)->id;
+        if (!is_by_time()) hold(first_, DecisionKind::abort, "ann", 2 * second);
+        if (!is_released_by_silence()) hold(second_, DecisionKind::approve, "ben", 4 * second);
+    }
+    static bool is_by_time() { return GetParam().first; }
+    static bool is_released_by_silence() { return GetParam().second; }
+    void hold(const RequestId& id, DecisionKind kind, const char* by, std::int64_t ms) {
+        const Result<Decided> held = decide_held(id, kind, person(by), ms, start);
+        if (held->refusal || held->request->holds.empty()) throw std::runtime_error("not held");
+    }
+    void expect_ended() {
+        const Outcome outcome = is_by_time() ? Outcome::expired : Outcome::aborted;
+        EXPECT_EQ(load(first_)->outcome, outcome);
+        EXPECT_EQ(load(second_)->outcome, outcome);
+        EXPECT_FALSE(load(second_)->is_released) << load(second_)->message_for_agent;
+        EXPECT_EQ(load(second_)->timeout_taken, load(first_)->timeout_taken);
+    }
+
+    RequestId first_, second_;
+};
+
+TEST_P(AbortedRun, D6_ends_what_was_due_later_when_the_timer_is_in_time) {
+    for (int i = 1; i <= 5; ++i) pass(start + i * second);
+    expect_ended();
+}
+
+TEST_P(AbortedRun, D6_ends_what_was_due_later_when_the_timer_is_late) {
+    pass(start + 5 * second);
+    expect_ended();
+}
+
+TEST_P(AbortedRun, D6_ends_what_was_due_later_when_somebody_looks_at_that_first) {
+    const Result<Decided> late =
+        decide_now(second_, DecisionKind::approve, person("ann"), start + 5 * second);
+    EXPECT_TRUE(late->refusal);
+    expect_ended();
+}
+
+TEST_P(AbortedRun, D6_is_over_for_whoever_decides_before_the_timer_has_come) {
+    const Result<Decided> late =
+        decide_now(second_, DecisionKind::approve, person("ann"), start + 3 * second);
+    EXPECT_TRUE(late->refusal);
+    expect_ended();
+}
+
+INSTANTIATE_TEST_SUITE_P(ByPeopleAndByTime, AbortedRun,
+                         testing::Values(std::pair(false, false), std::pair(false, true),
+                                         std::pair(true, false), std::pair(true, true)));
+
+TEST_F(HoldTest, D6_what_was_due_before_an_abort_has_happened_however_late_the_timer_is) {
+    core::Proposal one = proposal();
+    one.session = "run";
+    const RequestId first = submitted(one)->id, sibling = submitted(one)->id;
+    ASSERT_FALSE(decide_held(first, DecisionKind::abort, person("ann"), 4 * second)->refusal);
+    ASSERT_FALSE(decide_held(sibling, DecisionKind::approve, person("ben"), 2 * second)->refusal);
+    pass(start + 6 * second);
+    EXPECT_EQ(load(first)->outcome, Outcome::aborted);
+    EXPECT_EQ(load(sibling)->outcome, Outcome::approved);
+}
+
+TEST_F(HoldTest, D6_few_at_once_are_let_pass_in_order_too) {
+    core::Proposal one = proposal();
+    one.session = "run";
+    std::vector<RequestId> approved;
+    for (int i = 0; i < 5; ++i) {
+        approved.push_back(submitted(one)->id);
+        one.remind_every_ms = second;
+        ASSERT_FALSE(decide_held(approved.back(), DecisionKind::approve, person("ben"), 5 * second)
+                         ->refusal);
+    }
+    const RequestId first = submitted(one)->id;
+    ASSERT_FALSE(decide_held(first, DecisionKind::abort, person("ann"), 4 * second)->refusal);
+    int rounds = 0;
+    const Timestamp now = start + 20 * second;
+    const auto pass_two = [&] {
+        return get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), now, 2); });
+    };
+    while (pass_two().next.value_or(now + 1) <= now)
+        ASSERT_LT(++rounds, 50) << "the timer would never sleep";
+    EXPECT_EQ(load(first)->outcome, Outcome::aborted);
+    for (const RequestId& id : approved) EXPECT_EQ(load(id)->outcome, Outcome::aborted);
+}
+
+TEST_F(HoldTest, D6_thousands_of_held_aborts_of_one_run_may_be_due_at_once) {
+    core::Proposal one = proposal();
+    one.session = "run";
+    std::vector<RequestId> ids;
+    for (int i = 0; i < 20; ++i) {
+        const Result<Submitted> batch = submit_call(call_with(std::vector(120, one)));
+        ASSERT_TRUE(batch);
+        for (const RequestPtr& request : batch->requests) ids.push_back(request->id);
+    }
+    for (const RequestId& id : ids)
+        ASSERT_FALSE(decide_held(id, DecisionKind::abort, person("ann"))->refusal);
+    changes_.clear();
+    EXPECT_GT(pass(start + 60 * second).count, 0);
+    for (const RequestId& id : ids) ASSERT_EQ(load(id)->outcome, Outcome::aborted);
+    EXPECT_EQ(changes_.size(), ids.size()) << "each ends once";
+    EXPECT_EQ(pass(start + 60 * second).count, 0);
+}
+
 TEST_F(HoldTest, a_held_change_is_applied_when_it_takes_effect) {
     const RequestPtr before = submitted();
     ASSERT_FALSE(decide_held(before->id, DecisionKind::modify, person("ann"))->refusal);

@@ -40,6 +40,11 @@ Result<PersonalPage> personal_list(store::Transaction& tx, const store::ListQuer
                                    const core::Actor& person, Timestamp now) {
     Result<store::ListPage> page = tx.list(query);
     if (!page) return page.error();
+    for (RequestPtr& request : page->requests) {
+        Result<RequestPtr> shown = as_it_counts(tx, std::move(request));
+        if (!shown) return shown.error();
+        request = std::move(*shown);
+    }
     PersonalPage personal{std::move(*page), {}};
     if (person.is_agent) return personal;
     const Result<std::vector<Snooze>> snoozes = tx.snoozes_of(person.id, now);

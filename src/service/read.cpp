@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "service/carry_out.h"
+
 namespace holdpoint::service {
 namespace {
 
@@ -22,7 +24,13 @@ Result<std::shared_ptr<const core::Request>> read(store::Transaction& tx, const 
     if (!request) return request.error();
     if (!may_see(viewer, **request))
         return Error{ErrorCode::not_found, fmt::format("request `{}` not found", id.text())};
-    return request;
+    return as_it_counts(tx, std::move(*request));
+}
+
+Result<std::shared_ptr<const core::Request>> as_it_counts(
+    store::Transaction& tx, std::shared_ptr<const core::Request> request) {
+    if (request->state == core::State::settled || request->votes.empty()) return request;
+    return with_people_as_they_are(tx, std::move(request));
 }
 
 Result<std::vector<std::shared_ptr<const core::Request>>> read_all(

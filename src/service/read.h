@@ -25,6 +25,11 @@ Result<std::shared_ptr<const core::Request>> read(store::Transaction& tx, const 
 Result<std::vector<std::shared_ptr<const core::Request>>> read_all(
     store::Transaction& tx, const std::vector<RequestId>& ids, const Viewer& viewer);
 
+/// The request as people are to see it: while it waits, votes that would not count now are not
+/// shown. Costs nothing where nobody has voted.
+Result<std::shared_ptr<const core::Request>> as_it_counts(
+    store::Transaction& tx, std::shared_ptr<const core::Request> request);
+
 /// Narrows a filter to what this caller may see.
 store::ListFilter visible_to(const Viewer& viewer, store::ListFilter filter);
 

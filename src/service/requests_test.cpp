@@ -200,6 +200,16 @@ TEST_F(Requests, X4_an_agent_has_only_so_many_requests_waiting) {
     EXPECT_TRUE(submit_call(more)) << "an answer makes room";
 }
 
+TEST_F(Requests, Q9_what_is_wrong_in_a_batch_is_named_by_its_place) {
+    const auto field = [](ErrorCode code, const char* inner) {
+        return error_in_batch(Error{code, "why", inner}, 3).field;
+    };
+    EXPECT_EQ(field(ErrorCode::refused, "escalate_to"), "requests[3].escalate_to");
+    EXPECT_EQ(field(ErrorCode::refused, ""), "requests[3]");
+    EXPECT_EQ(field(ErrorCode::unavailable, ""), "") << "the store's trouble is nobody's field";
+    EXPECT_EQ(field(ErrorCode::internal, ""), "");
+}
+
 TEST_F(Requests, Q9_a_batch_is_stored_whole_or_not_at_all) {
     core::Proposal bad = proposal();
     bad.on_timeout = core::TimeoutAction::escalate;  // to nobody
@@ -292,6 +302,23 @@ TEST_F(Requests, D8_a_late_decision_is_told_expired_and_the_expiry_is_recorded) 
     const Result<Decided> later =
         decide_now(id, DecisionKind::approve, person("ann"), start + 6 * minute);
     EXPECT_EQ(later->refusal->code, ErrorCode::expired);
+}
+
+TEST_F(Requests, D8_what_another_timeout_ended_is_a_conflict_while_its_own_deadline_is_ahead) {
+    core::Proposal ending = proposal(), other = proposal();
+    ending.session = other.session = "run";
+    ending.on_timeout = core::TimeoutAction::abort;
+    ending.timeout_ms = minute;
+    submitted(ending);
+    const RequestId id = submitted(other)->id;
+    const Result<Decided> late =
+        decide_now(id, DecisionKind::approve, person("ann"), start + 2 * minute);
+    ASSERT_TRUE(late && late->refusal);
+    EXPECT_EQ(late->refusal->code, ErrorCode::conflict);
+    EXPECT_EQ(late->refusal->message,
+              "already over: another request of this run was not decided in time, and that ended "
+              "the run");
+    EXPECT_EQ(late->request->outcome, Outcome::expired);
 }
 
 TEST_F(Requests, D8_one_millisecond_before_the_deadline_counts) {

@@ -68,6 +68,14 @@ std::optional<core::Step> take_foreseen(store::Transaction& tx, const SubmitCall
 
 }  // namespace
 
+Error error_in_batch(Error error, std::size_t at) {
+    // The store's trouble is nobody's field.
+    if (error.code == ErrorCode::unavailable || error.code == ErrorCode::internal) return error;
+    error.field = error.field.empty() ? fmt::format("requests[{}]", at)
+                                      : fmt::format("requests[{}].{}", at, error.field);
+    return error;
+}
+
 Foreseen foresee(const policy::Policy& policy, const SubmitCall& call) {
     Foreseen steps(call.proposals.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -103,9 +111,7 @@ Result<Submitted> submit(store::Transaction& tx, const policy::Policy& policy,
         }
         Result<core::Step> step = open_one(tx, policy, call, i);
         if (!step) {
-            Error error = step.error();
-            if (call.batch) error.field = fmt::format("requests[{}].{}", i, error.field);
-            return error;
+            return call.batch ? error_in_batch(step.error(), i) : step.error();
         }
         steps.push_back(std::move(*step));
     }

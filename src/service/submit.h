@@ -44,4 +44,7 @@ Foreseen foresee(const policy::Policy& policy, const SubmitCall& call);
 Result<Submitted> submit(store::Transaction& tx, const policy::Policy& policy,
                          const SubmitCall& call, Foreseen* foreseen = nullptr);
 
+/// What is wrong with one of a batch, by its place in it.
+Error error_in_batch(Error error, std::size_t at);
+
 }  // namespace holdpoint::service

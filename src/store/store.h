@@ -208,6 +208,10 @@ class Transaction {
     /// Pending requests of one agent in one session, oldest first.
     virtual Result<std::vector<RequestId>> pending_in_session(const PrincipalId& agent,
                                                               const std::string& session) = 0;
+    /// Those of them whose `next_at` has come, in no order.
+    virtual Result<std::vector<RequestId>> due_in_session(const PrincipalId& agent,
+                                                          const std::string& session,
+                                                          Timestamp now) = 0;
     virtual Result<std::int64_t> pending_count(const PrincipalId& agent) = 0;
 
     /// Pending requests whose `next_at` has come, earliest first.

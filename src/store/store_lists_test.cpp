@@ -261,6 +261,27 @@ TEST_P(StoreLists, PendingInASessionComeOldestFirst) {
     }
 }
 
+TEST_P(StoreLists, WhatIsDueInASessionIsFoundHoweverMuchElseIsDue) {
+    std::vector<Timestamp> moments{start};  // nothing is due
+    for (const RequestPointer& request : model_)
+        if (!request->outcome) moments.push_back(request->next_at);
+    std::ranges::sort(moments);
+    for (const Timestamp now : {moments.front(), moments[moments.size() / 2], moments.back()}) {
+        for (const char* session : {"s1", "s2", "", "unknown"}) {
+            for (const PrincipalId& agent : agents_) {
+                std::vector<RequestId> expected;
+                for (const RequestPointer& request : model_)
+                    if (!request->outcome && request->session == session &&
+                        request->agent_id == agent && request->next_at <= now)
+                        expected.push_back(request->id);
+                std::vector<RequestId> found =
+                    get([&](Transaction& tx) { return tx.due_in_session(agent, session, now); });
+                EXPECT_THAT(found, testing::UnorderedElementsAreArray(expected));
+            }
+        }
+    }
+}
+
 TEST_P(StoreLists, ABatchComesInItsOrder) {
     for (const BatchId& batch : batches_) {
         std::vector<std::int64_t> expected, found;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
 
 // How a list finds its index. Every index ends with the row number, so an equality on its columns
@@ -17,6 +18,7 @@ namespace holdpoint::store::sqlite {
 namespace {
 
 constexpr int limit_max = 10'000;
+constexpr int due_looks_max = 256;
 constexpr std::size_t merge_max = 400;  // SQLite takes up to 500 parts
 constexpr std::int64_t few_rows = 64;   // not worth looking for fewer
 /// Reading past this many times `skip_max` rows is still better than not knowing how many.
@@ -284,17 +286,48 @@ Result<std::vector<std::shared_ptr<const core::Request>>> SqliteTransaction::bat
 
 Result<std::vector<RequestId>> SqliteTransaction::pending_in_session(const PrincipalId& agent,
                                                                      const std::string& session) {
+    return waiting_in_session(agent, session, {std::numeric_limits<std::int64_t>::max()});
+}
+
+Result<std::vector<RequestId>> SqliteTransaction::due_in_session(const PrincipalId& agent,
+                                                                 const std::string& session,
+                                                                 Timestamp now) {
+    // Hardly anything is ever due, wherever it is; only after a standstill there may be more than
+    // the session has.
+    std::vector<RequestId> ids;
+    int looks = 0;
+    {
+        Using row(database_.cached(
+            "SELECT id, session=?2 AND requester IN (SELECT ref FROM requester WHERE agent_id=?1)"
+            " FROM request INDEXED BY request_next WHERE state=0 AND next_at<=?3 LIMIT ?4"));
+        row->bind(1, agent.ulid);
+        row->bind(2, session);
+        row->bind(3, now);
+        row->bind(4, std::int64_t{due_looks_max});
+        for (; row->step(); ++looks)
+            if (row->number(1) != 0 && !read_id(row->blob(0), ids.emplace_back().ulid))
+                return Error{ErrorCode::internal, "a stored request id cannot be read"};
+        if (database_.fault() != 0) return failed();
+    }
+    if (looks == due_looks_max) return waiting_in_session(agent, session, now);
+    return ids;
+}
+
+Result<std::vector<RequestId>> SqliteTransaction::waiting_in_session(const PrincipalId& agent,
+                                                                     const std::string& session,
+                                                                     Timestamp next_by) {
     // Whichever is bounded: the agent's pending requests, or the session's.
     const bool is_by_agent = session.empty() || tally_.pending_of(agent.ulid) <= setup_.skip_max;
     Using row(database_.cached(
         is_by_agent ? "SELECT h.id, h.row FROM requester a CROSS JOIN request h INDEXED BY"
                       " request_requester ON h.requester=a.ref"
-                      " WHERE a.agent_id=?1 AND h.state=0 AND +h.session=?2"
+                      " WHERE a.agent_id=?1 AND h.state=0 AND +h.session=?2 AND +h.next_at<=?3"
                     : "SELECT h.id, h.row FROM request h INDEXED BY request_session"
-                      " WHERE h.session=?2 AND h.session<>'' AND +h.state=0"
+                      " WHERE h.session=?2 AND h.session<>'' AND +h.state=0 AND +h.next_at<=?3"
                       " AND +h.requester IN (SELECT ref FROM requester WHERE agent_id=?1)"));
     row->bind(1, agent.ulid);
     row->bind(2, session);
+    row->bind(3, next_by);
     std::vector<std::pair<std::int64_t, RequestId>> found;
     while (row->step()) {
         RequestId id;

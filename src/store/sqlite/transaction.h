@@ -60,6 +60,9 @@ class SqliteTransaction final : public Transaction {
     Result<std::vector<std::shared_ptr<const core::Request>>> batch(const BatchId& id) override;
     Result<std::vector<RequestId>> pending_in_session(const PrincipalId& agent,
                                                       const std::string& session) override;
+    Result<std::vector<RequestId>> due_in_session(const PrincipalId& agent,
+                                                  const std::string& session,
+                                                  Timestamp now) override;
     Result<std::int64_t> pending_count(const PrincipalId& agent) override;
 
     Result<std::vector<RequestId>> due(Timestamp now, int limit) override;
@@ -185,6 +188,10 @@ class SqliteTransaction final : public Transaction {
     Statement& update_statement(bool is_standing_changed, bool is_next_changed);
 
     Result<void> shift_holds(std::int64_t ms);
+    /// Pending requests of the session that the timer looks at by then, oldest first.
+    Result<std::vector<RequestId>> waiting_in_session(const PrincipalId& agent,
+                                                      const std::string& session,
+                                                      Timestamp next_by);
 
     // inbox.cpp
     /// Whether anybody wants to be told by push: without that, creating writes no row for it.
