@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { armed, closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
 import { unfold } from './inside.mjs'
+import { fillShop, policyFile } from './shop.mjs'
 import { check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
@@ -249,6 +250,56 @@ for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['3
     await page.context().close()
   })
 }
+
+test('H6 a panel leaves what is decided in sight and its buttons within reach: zoomed, on a small phone, on one lying', { timeout: 240_000 }, async () => {
+  const shop = await new Server(['--policy', policyFile()]).start()
+  const { refund, deploy } = await fillShop(shop)
+  const asked = await refund('1300', 24)
+  const wipe = await deploy.act('wipe', { database: 'orders' })
+  for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['320 pixels', { width: 320, height: 640 }], ['a phone lying', { width: 844, height: 390 }]]) {
+    const page = await open(shop, 'ann', { viewport })
+    const fits = async (panel) => {
+      const found = await page.evaluate(() => {
+        const box = (element) => element.getBoundingClientRect()
+        const asked = box(document.querySelector('article [role=region]'))
+        const buttons = [...document.querySelectorAll('article footer :is(.panel-foot, .panel-foot + *, footer > div > :last-child) button')].filter((one) => one.checkVisibility())
+        return { asked: asked.height, top: box(document.querySelector('article footer')).top, buttons: buttons.map((one) => [one.textContent, box(one).top >= 0 && box(one).bottom <= innerHeight && box(one).right <= innerWidth + 1]), too_long: document.documentElement.scrollHeight - innerHeight }
+      })
+      assert.ok(found.buttons.length > 0, `${panel} at ${what} has buttons`)
+      assert.deepEqual(found.buttons.filter(([, is_whole]) => !is_whole), [], `${panel} at ${what}: its buttons are whole`)
+      assert.ok(found.asked >= 100 && found.top >= 100, `${panel} at ${what}: what is asked has ${found.asked} pixels, the bar begins at ${found.top}`)
+      assert.equal(found.too_long, 0, `${panel} at ${what}: the page does not grow`)
+    }
+    const look = async (request) => {
+      await page.goto(`${shop.page_url}/r/${request.id}`)
+      await page.getByRole('button', { name: 'More decisions' }).waitFor()
+      await armed(page)
+    }
+    await look(asked)
+    for (const [key, title] of [['r', 'Reject: it will not run'], ['d', 'Defer: it will not run'], ['e', 'Escalate: somebody else decides'], ['x', 'Abort: the whole run stops'], ['n', 'Not now: put it off'], ['s', /would have passed/], ['w', 'A note with your approval']]) {
+      await page.keyboard.press(key)
+      // What is not read to its end is shown first.
+      if (key === 's' && (await page.getByText('There is more to read').count())) await page.keyboard.press(key)
+      await page.getByText(title).first().waitFor()
+      await fits(title)
+      if (key === 's') assert.ok(await page.evaluate(() => {
+        const [shown, value] = [document.querySelector('article [role=region]'), document.evaluate('//article//*[text()="amount"]', document, null, 9).singleNodeValue].map((one) => one.getBoundingClientRect())
+        return value.top >= shown.top && value.bottom <= shown.bottom
+      }), `what will run is seen above the grant at ${what}`)
+      await check(page, `${title} at ${what}`, in_one_theme, 'article footer')
+      await page.keyboard.press('Escape')
+    }
+    await look(wipe)
+    for (let i = 0; i < 2 && !(await page.getByText('Critical: confirm').count()); ++i) {
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await armed(page)
+    }
+    await page.getByText('Critical: confirm').waitFor()
+    await fits('the code')
+    await page.context().close()
+  }
+  await shop.stop()
+})
 
 test('H6 whoever asks for more contrast gets it, on every page', { timeout: 240_000 }, async () => {
   const page = await open(server, 'admin')

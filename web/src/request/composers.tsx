@@ -27,7 +27,7 @@ export function Panel({ title, children, onClose }: { title: string; children: R
       aria-label={title}
       tabIndex={-1}
       data-panel
-      className="rising mb-3"
+      className="panel rising"
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
         // It closes this, and not the dialog around it.
@@ -93,7 +93,7 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
         {label}
       </label>
       <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" placeholder={label} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
-      <div className="mt-2 flex gap-2">
+      <div className="panel-foot flex gap-2">
         <button type="button" className={`btn min-h-11 md:min-h-9 ${button_class}`} disabled={!is_ready} onClick={send}>
           {button}
         </button>
@@ -209,7 +209,7 @@ export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void
       <p className="mb-2 mt-0 text-[0.875rem] text-soft">
         Only for you. Others still see it, its time goes on, and it is back two minutes before it ends.
       </p>
-      <div className="flex flex-wrap gap-2">
+      <div className="panel-foot flex flex-wrap gap-2">
         {snoozeChoices(new Date()).map(({ label, until }, i) => (
           <button key={label} ref={i === 0 ? first : undefined} type="button" className="btn min-h-11 md:min-h-9" onClick={() => onPick(until)}>
             {label}
@@ -266,7 +266,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
           <input id={`${id}-note`} className="field" maxLength={words_max} value={note} onChange={(event) => setNote(event.target.value)} />
         </div>
       </div>
-      <div className="mt-2 flex gap-2">
+      <div className="panel-foot flex gap-2">
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={() => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) })}>
           Escalate
         </button>
@@ -315,7 +315,7 @@ export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmP
   return (
     <Panel title="High risk: look once more" onClose={onClose}>
       <Consequences request={request} about={about} />
-      <div className="flex gap-2">
+      <div className="panel-foot flex gap-2">
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
           {what}
         </button>
@@ -348,7 +348,12 @@ export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose 
   return (
     <Panel title="Critical: confirm what you release" onClose={onClose}>
       <Consequences request={request} about={about} />
-      <div className="flex flex-wrap items-end gap-3">
+      {problem && (
+        <p role="alert" className="m-0 mb-2 text-no">
+          {problem}
+        </p>
+      )}
+      <div className="panel-foot flex flex-wrap items-end gap-3">
         <div>
           <label htmlFor={id} className="label mb-1 block">
             Type <b className="font-mono text-[1rem] tracking-widest text-ink">{code}</b>
@@ -377,11 +382,6 @@ export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose 
           Back
         </button>
       </div>
-      {problem && (
-        <p role="alert" className="m-0 mt-2 text-no">
-          {problem}
-        </p>
-      )}
     </Panel>
   )
 }

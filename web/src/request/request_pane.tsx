@@ -132,7 +132,12 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   // What is confirmed is under the eyes of whoever confirms it.
   const subject = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (mode === 'confirm') subject.current?.scrollIntoView({ block: 'nearest' })
+    const shown = subject.current?.closest('[role=region]')
+    if (!shown || (mode !== 'confirm' && mode !== 'grant')) return
+    // The panel takes its room when it has read what it offers, which is later.
+    const observer = new ResizeObserver(() => subject.current?.scrollIntoView({ block: 'nearest' }))
+    observer.observe(shown)
+    return () => observer.disconnect()
   }, [mode])
 
   useLooking(request)
