@@ -2,7 +2,7 @@
 import { Suspense, useDeferredValue, useEffect, useState, type ComponentType } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { fetchTheRest, InboxScreen, screens } from './screens'
-import { SignInScreen } from './sign_in/sign_in_screen'
+import { SignInScreen, useLink } from './sign_in/sign_in_screen'
 import { countWaiting, followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
 import { useMe, useSession } from './state/session'
@@ -99,6 +99,7 @@ function TabLink({ place, is_here }: LinkProps) {
 
 /** The other screens, on a phone. */
 function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place; onClose: () => void }) {
+  const me = useMe()
   return (
     <Dialog title="More" is_low onClose={onClose}>
       <ul className="m-0 list-none p-0">
@@ -113,6 +114,9 @@ function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place
           )
         })}
       </ul>
+      <p className="foreign mb-0 mt-4 text-soft">
+        You are {visibleText(me.name)} <span className="text-faint">· {me.role}</span>
+      </p>
     </Dialog>
   )
 }
@@ -176,7 +180,8 @@ function Shell() {
 }
 
 export function App() {
-  const is_in = useSession((session) => session.status === 'signed_in')
+  const has_link = useLink((state) => state.token !== '')
+  const is_in = useSession((session) => session.status === 'signed_in') && !has_link
   // Deferred, so that the browser may do other things while the page is made for the first time.
   const may_show = useDeferredValue(is_in, false)
   return is_in && may_show ? <Shell /> : <SignInScreen />
