@@ -329,6 +329,40 @@ test('U1 what is new never moves the row under the cursor', async () => {
   assert.ok(Math.abs((await selected.boundingBox()).y - top) < 2, 'the row stays where it is')
 })
 
+test('U1 what is new never moves the row under the cursor of a short list either, nor the one under the pointer', async () => {
+  await distinct(5)
+  const last = await agent.act('last', {})
+  await page.getByText('6 waiting').waitFor()
+  await page.mouse.move(1000, 300)
+  for (let i = 0; i < 2; ++i) await page.keyboard.press('j')
+  const selected = page.locator('[role=option][aria-selected=true]')
+  await page.waitForTimeout(200)
+  const stays = async (row, come, new_above) => {
+    const [name, top] = [await row.getAttribute('id'), (await row.boundingBox()).y]
+    const waiting = Number((await page.getByText(/^\d+ waiting$/).innerText()).split(' ')[0])
+    for (const [i, risk] of come.entries()) await agent.act(`new_${waiting + i}`, {}, { risk })
+    await page.getByText(`${waiting + come.length} waiting`, { exact: true }).waitFor()
+    await page.waitForTimeout(200)
+    assert.equal(await row.getAttribute('id'), name)
+    assert.ok(Math.abs((await row.boundingBox()).y - top) < 2, `${come.join()}: the row stays where it is`)
+    assert.equal(await page.getByRole('button', { name: /new above/ }).count(), new_above ? 1 : 0)
+    if (new_above) await page.getByRole('button', { name: `${new_above} new above` }).waitFor()
+  }
+  await stays(selected, ['medium', 'medium'], 0)
+  await stays(selected, ['critical', 'critical'], 2)
+  await page.getByRole('button', { name: '2 new above' }).click()
+  await eventually('the list is back at its beginning', () => page.evaluate(() => document.getElementById('requests').scrollTop === 0))
+  // The pointer is on the way to a row below the cursor, and what comes stands between the two.
+  await page.keyboard.press('g')
+  await page.waitForTimeout(100)
+  const { x, y } = await rowOf(page, last).boundingBox()
+  await page.mouse.move(x + 100, y + 20)
+  const under = () => page.evaluate(([x, y]) => document.elementFromPoint(x, y).closest('[role=option]').id, [x + 100, y + 20])
+  const before = await under()
+  await stays(rowOf(page, last), ['high', 'critical'], 0)
+  assert.equal(await under(), before)
+})
+
 test('H7 a server that restarts loses the page nothing', async () => {
   const kept = await agent.act('kept', {})
   await rowOf(page, kept).waitFor()
