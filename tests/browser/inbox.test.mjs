@@ -555,6 +555,24 @@ test('X1 a link is kept while the server does not answer', async () => {
   await guest.context().close()
 })
 
+test('H6 the title of the window says where one is and how many wait, and nothing once somebody signed out', async () => {
+  await agent.act('counted', {})
+  const waiting = await pending()
+  const window = await open(server, 'ann')
+  const is = (title) => eventually(`the title is ${title}`, async () => (await window.title()) === title)
+  await is(`(${waiting}) Holdpoint`)
+  for (const [path, name] of [['history', 'History'], ['stats', 'Statistics'], ['settings', 'Settings']]) {
+    await window.goto(`${server.page_url}/${path}`)
+    await is(`(${waiting}) ${name} · Holdpoint`)
+  }
+  await agent.act('counted_too', {})
+  await is(`(${waiting + 1}) Settings · Holdpoint`)
+  await window.getByRole('button', { name: 'Sign out', exact: true }).first().click()
+  await window.getByText('No password?').waitFor()
+  await is('Holdpoint')
+  await window.context().close()
+})
+
 test('S2 S3 history finds, and tells the whole story of a request', async () => {
   const request = await agent.act('archive', { id: 7 }, { session: 'story' })
   await bob.decide(request, 'modify', { arguments: { id: 8 }, note: 'the other one' })

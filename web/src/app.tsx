@@ -5,6 +5,7 @@ import { fetchTheRest, InboxScreen, screens } from './screens'
 import { SignInScreen, useLink } from './sign_in/sign_in_screen'
 import { countWaiting, followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
+import { setBadge } from './state/service_worker'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
 import { BookIcon, ChartIcon, ChatIcon, GearIcon, HistoryIcon, InboxIcon, KeyIcon, ListIcon, Mark, MoreIcon, PeopleIcon, PlugIcon } from './ui/icons'
@@ -61,6 +62,25 @@ function Connection() {
       {word}
     </span>
   )
+}
+
+/** How many wait, in the title of the window and on the icon of the app, wherever one is. Whoever signs out takes both along. */
+function WindowTitle({ place }: { place: Place }) {
+  // A part of the list is no number to tell.
+  const waiting = useInbox((inbox) => (inbox.has_loaded ? countWaiting(inbox.requests) : null))
+  const name = place.path === '/' ? 'Holdpoint' : `${place.name} · Holdpoint`
+  useEffect(() => {
+    document.title = waiting ? `(${waiting}) ${name}` : name
+    if (waiting !== null) setBadge(waiting)
+  }, [waiting, name])
+  useEffect(
+    () => () => {
+      document.title = 'Holdpoint'
+      setBadge(0)
+    },
+    [],
+  )
+  return null
 }
 
 type LinkProps = { place: Place; is_here: boolean }
@@ -136,6 +156,7 @@ function Shell() {
   const tabs = mine.slice(0, tabs_max)
   return (
     <div className="flex h-full flex-col">
+      <WindowTitle place={here} />
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-sheet focus:p-3">
         To the content
       </a>

@@ -20,7 +20,6 @@ import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
 import { isPhone, useIsPhone } from '../state/phone'
 import { useMe } from '../state/session'
-import { setBadge } from '../state/service_worker'
 import { useSettings } from '../state/settings'
 import { isSnoozed, snooze } from '../state/snooze'
 import { undoLatest } from '../state/undo'
@@ -236,13 +235,6 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const waiting = countWaiting(requests)
   // `rows` changes when one comes back by itself.
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
-
-  useEffect(() => {
-    // A part of the list is no number to tell.
-    if (!has_loaded) return
-    document.title = waiting ? `(${waiting}) Holdpoint` : 'Holdpoint'
-    setBadge(waiting)
-  }, [has_loaded, waiting])
 
   const is_empty = has_loaded && waiting - snoozed === 0 && !shown
   const leave = () => {
