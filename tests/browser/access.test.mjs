@@ -313,6 +313,21 @@ test('H6 whoever asks for more contrast gets it, on every page', { timeout: 240_
   await page.context().close()
 })
 
+test('H6 in the few colours of the system the chosen row, pressed buttons and the place one is at are seen', async () => {
+  const page = await open(server, 'ann', { forcedColors: 'active' })
+  await show(page, made.shell)
+  await page.getByRole('button', { name: 'For me' }).click()
+  const line = (one) => one.evaluate((element) => { const style = getComputedStyle(element); return style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth) })
+  assert.ok((await line(page.locator('[role=option][aria-selected=true]'))) >= 3)
+  assert.equal(await line(page.locator('[role=option][aria-selected=false]').first()), 0)
+  await page.mouse.click(900, 200)
+  assert.ok((await line(page.getByRole('button', { name: 'For me' }))) >= 2)
+  assert.equal(await line(page.getByRole('button', { name: 'Select' })), 0)
+  assert.match(await page.locator('header nav [aria-current=page]').evaluate((element) => getComputedStyle(element).textDecorationLine), /underline/)
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/forced.png` })
+  await page.context().close()
+})
+
 test('U2 10,000 wait: the list is whole, and only what is seen exists in the page', { timeout: 300_000 }, async () => {
   const large = await new Server(['--pending-max', '20000']).start()
   await fillMany(large, 10_000)
