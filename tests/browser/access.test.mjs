@@ -195,7 +195,7 @@ test('H6 a phone in one hand: from the list to the decision in two taps', async 
 test('H6 a phone selects several and decides them together', async () => {
   const page = await open(server, 'ann', phone)
   const some = [await billing.act('alpha', {}), await billing.act('beta', {})]
-  await page.getByRole('button', { name: 'Select' }).tap()
+  await page.getByRole('button', { name: 'Select', exact: true }).tap()
   for (const request of some) {
     await rowOf(page, request).scrollIntoViewIfNeeded()
     await rowOf(page, request).tap()
@@ -205,6 +205,35 @@ test('H6 a phone selects several and decides them together', async () => {
   await pressToTheEnd(page, 'Approve 2')
   await page.getByRole('button', { name: 'Yes, approve 2' }).tap()
   for (const request of some) await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
+  await page.context().close()
+})
+
+test('H6 the Back of a phone leads from a group, a selection or a request to the list', async () => {
+  const page = await open(server, 'ann', phone)
+  const some = await Promise.all(['a', 'b', 'c'].map((to) => billing.act('leaflet', { to })))
+  const list = page.getByRole('listbox')
+  const group = page.locator('[id^="row-group"]', { hasText: 'leaflet' })
+  await group.tap()
+  await page.getByText('3 alike: leaflet').waitFor()
+  await page.goBack()
+  await list.waitFor()
+  // The button on the page goes the same way, and leaves nothing behind it.
+  await group.tap()
+  await page.getByRole('button', { name: 'Inbox' }).tap()
+  await list.waitFor()
+  await page.getByRole('button', { name: 'Select', exact: true }).tap()
+  await rowOf(page, made.refund).tap()
+  await page.getByRole('button', { name: 'Decide 1 selected' }).tap()
+  await page.getByText('1 request selected').waitFor()
+  await page.goBack()
+  await list.waitFor()
+  await page.getByRole('button', { name: 'Select', exact: true }).tap()
+  await rowOf(page, made.refund).tap()
+  await page.locator(`[data-request="${made.refund.id}"]`).waitFor()
+  await page.goBack()
+  await list.waitFor()
+  assert.equal(new URL(page.url()).pathname, '/')
+  for (const request of some) await ann.decide(request, 'reject')
   await page.context().close()
 })
 
