@@ -7,6 +7,7 @@ import { beginning } from '../model/fold'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
+import { useDraft } from '../state/drafts'
 import { useInbox, wantInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
@@ -43,6 +44,9 @@ export function Panel({ title, children, onClose }: { title: string; children: R
 }
 
 type WordsProps = {
+  request: Request
+  /** Which decision they go with. */
+  of: string
   label: string
   presets: string[]
   is_required: boolean
@@ -52,8 +56,8 @@ type WordsProps = {
   onClose: () => void
 }
 
-function Words({ label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
-  const [text, setText] = useState('')
+function Words({ request, of, label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
+  const [text, setText] = useDraft(request, of, '')
   const field = useRef<HTMLTextAreaElement>(null)
   const id = useId()
   useEffect(() => field.current?.focus(), [])
@@ -136,6 +140,8 @@ export function RejectPanel({ request, onSend, onClose }: Props) {
   return (
     <Panel title="Reject: it will not run" onClose={onClose}>
       <Words
+        request={request}
+        of="reject"
         label={is_required ? 'Why? The agent reads this. (needed)' : 'Why? The agent reads this.'}
         presets={reject_words}
         is_required={is_required}
@@ -155,10 +161,12 @@ const defer_words = [
   'Find a way that can be undone.',
 ]
 
-export function DeferPanel({ onSend, onClose }: Props) {
+export function DeferPanel({ request, onSend, onClose }: Props) {
   return (
     <Panel title="Defer: it will not run, and the agent tries another way" onClose={onClose}>
       <Words
+        request={request}
+        of="defer"
         label="What should the agent try instead? (needed)"
         presets={defer_words}
         is_required
@@ -188,6 +196,8 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
         </span>
       </p>
       <Words
+        request={request}
+        of="abort"
         label={request.requirement.reason_required ? 'Why? (needed)' : 'Why?'}
         presets={['It is going the wrong way.', 'It was started by mistake.']}
         is_required={request.requirement.reason_required}
@@ -223,12 +233,12 @@ export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void
   )
 }
 
-export function EscalatePanel({ onSend, onClose }: Props) {
+export function EscalatePanel({ request, onSend, onClose }: Props) {
   const { data: users } = useLoad('users', client.users, { fresh_ms: 60_000 })
   const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
   const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
   const [target, setTarget] = useState('')
-  const [note, setNote] = useState('')
+  const [note, setNote] = useDraft(request, 'escalate', '')
   const id = useId()
   const field = useRef<HTMLSelectElement>(null)
   useEffect(() => field.current?.focus(), [])
