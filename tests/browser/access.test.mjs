@@ -165,13 +165,39 @@ test('H6 axe finds nothing where there is nothing yet, nothing that fits, nothin
   const request = await (await fresh.agent('first-bot')).act('process_refund', { orderId: '1234', amount: 24 })
   for (const path of ['?q=nothing+has+this', 'history?tool=unknown', 'audit?tool=unknown']) await look(page, path)
   await page.route('**/v1/{stats,users,grants,policy,requests}*', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"the store could not answer"}}' }))
-  for (const path of ['stats', 'people', 'grants', 'policy', 'history']) await look(page, path, `${path}, which cannot be read`)
+  const is_told = async (where) => assert.ok(await page.getByRole('alert').filter({ hasText: 'The store could not answer.' }).first().isVisible(), `${where} says that it cannot be read`)
+  for (const path of ['stats', 'people', 'grants', 'policy', 'history', 'chat']) {
+    await look(page, path, `${path}, which cannot be read`)
+    await is_told(path)
+  }
+  await page.unroute('**/v1/{stats,users,grants,policy,requests}*')
+  await page.route('**/v1/{users,policy,policy/**,requests/*/events,requests?*outcome*,requests?*settled*}', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"the store could not answer"}}' }))
+  await page.goto(`${fresh.page_url}/r/${request.id}`)
+  for (const fold of ['Why this waits, and who decides', 'Timeline']) {
+    await page.getByText(fold).click()
+    await page.locator('details', { hasText: fold }).getByRole('alert').waitFor()
+  }
+  await armed(page)
+  await page.keyboard.press('e')
+  await page.getByRole('group', { name: 'Escalate: somebody else decides' }).getByRole('alert').waitFor()
   await page.context().close()
   await fresh.person('olga', { role: 'auditor' })
   const auditor = await open(fresh, 'olga')
   for (const path of ['', `r/${request.id}`, 'people', 'settings']) await look(auditor, path, `/${path} for an auditor`)
   await auditor.context().close()
   await fresh.stop()
+})
+
+test('H6 what cannot be copied is selected, and nothing says that it was copied', async () => {
+  const page = await open(server, 'admin')
+  await page.goto(`${server.page_url}/r/${made.refund.id}`)
+  await page.getByText('Identifiers and metadata').click()
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByLabel('Select and copy it').waitFor()
+  assert.equal(await page.evaluate(() => getSelection().toString() || document.activeElement.value), `${server.page_url}/r/${made.refund.id}`)
+  assert.equal(await page.getByText('Copied').count(), 0)
+  await page.context().close()
 })
 
 test('H6 a phone in one hand: from the list to the decision in two taps', async () => {
