@@ -12,6 +12,7 @@ import { useInbox, wantInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
+import { Problem, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
 import { useArming } from './changed'
@@ -234,7 +235,7 @@ export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void
 }
 
 export function EscalatePanel({ request, onSend, onClose }: Props) {
-  const { data: users } = useLoad('users', client.users, { fresh_ms: 60_000 })
+  const { data: users, error, is_loading } = useLoad('users', client.users, { fresh_ms: 60_000 })
   const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
   const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
   const [target, setTarget] = useState('')
@@ -244,6 +245,8 @@ export function EscalatePanel({ request, onSend, onClose }: Props) {
   useEffect(() => field.current?.focus(), [])
   return (
     <Panel title="Escalate: somebody else decides" onClose={onClose}>
+      {is_loading && <Spinner />}
+      <Problem error={error} />
       <div className="grid gap-2 sm:grid-cols-2">
         <div>
           <label htmlFor={`${id}-to`} className="label mb-1 block">
