@@ -567,3 +567,21 @@ test('D3 changed values go along from fields to JSON and back', async () => {
   await page.getByRole('button', { name: 'Edit as fields' }).click()
   assert.equal(await page.getByLabel('amount').inputValue(), '98')
 })
+
+test('Q8 H6 what the agent suggests as the answer stands beside the form, and is filled in only when asked', async () => {
+  const text = await agent.propose({ kind: 'input', input: { question: 'What shall I tell them?', type: 'text' }, suggested: 'It ships on Friday.' })
+  await appear(text)
+  const field = page.getByLabel('Your answer')
+  await page.getByText('The agent suggests:').waitFor()
+  assert.equal(await field.inputValue(), '')
+  await check(page, 'a suggested answer')
+  await page.getByRole('button', { name: 'Fill it in' }).click()
+  assert.equal(await field.inputValue(), 'It ships on Friday.')
+  await page.getByRole('button', { name: 'Answer' }).click()
+  assert.equal((await settled(text)).decision.answer ?? (await agent.read(text)).release?.answer, 'It ships on Friday.')
+  const choice = await agent.propose({ kind: 'input', input: { question: 'Which one?', type: 'choice', options: ['red', 'blue'] }, suggested: 'green' })
+  await appear(choice)
+  await page.getByText('The agent suggests:').waitFor()
+  // It is none of the choices.
+  assert.equal(await page.getByRole('button', { name: 'Fill it in' }).count(), 0)
+})

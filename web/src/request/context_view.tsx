@@ -219,7 +219,7 @@ export function TechnicalFold({ request }: { request: Request }) {
           ['Asked at', formatMoment(request.created_at)],
         ]}
       />
-      {request.suggested != null && (
+      {request.suggested != null && request.kind !== 'input' && (
         <div className="mt-3">
           <span className="label">Suggested answer</span>
           <JsonView value={request.suggested} />
