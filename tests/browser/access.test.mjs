@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { armed, assertClean, closeBrowser, eventually, open, prefer, pressToTheEnd, rowOf, Server, show } from './harness.mjs'
 import { fillDemo, fillMany } from './demo.mjs'
 import { unfold } from './inside.mjs'
+import { fillShop, policyFile } from './shop.mjs'
 import { check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
@@ -184,13 +185,39 @@ test('H6 axe finds nothing where there is nothing yet, nothing that fits, nothin
   const request = await (await fresh.agent('first-bot')).act('process_refund', { orderId: '1234', amount: 24 })
   for (const path of ['?q=nothing+has+this', 'history?tool=unknown', 'audit?tool=unknown']) await look(page, path)
   await page.route('**/v1/{stats,users,grants,policy,requests}*', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"the store could not answer"}}' }))
-  for (const path of ['stats', 'people', 'grants', 'policy', 'history']) await look(page, path, `${path}, which cannot be read`)
+  const is_told = async (where) => assert.ok(await page.getByRole('alert').filter({ hasText: 'The store could not answer.' }).first().isVisible(), `${where} says that it cannot be read`)
+  for (const path of ['stats', 'people', 'grants', 'policy', 'history', 'chat']) {
+    await look(page, path, `${path}, which cannot be read`)
+    await is_told(path)
+  }
+  await page.unroute('**/v1/{stats,users,grants,policy,requests}*')
+  await page.route('**/v1/{users,policy,policy/**,requests/*/events,requests?*outcome*,requests?*settled*}', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"the store could not answer"}}' }))
+  await page.goto(`${fresh.page_url}/r/${request.id}`)
+  for (const fold of ['Why this waits, and who decides', 'Timeline']) {
+    await page.getByText(fold).click()
+    await page.locator('details', { hasText: fold }).getByRole('alert').waitFor()
+  }
+  await armed(page)
+  await page.keyboard.press('e')
+  await page.getByRole('group', { name: 'Escalate: somebody else decides' }).getByRole('alert').waitFor()
   await page.context().close()
   await fresh.person('olga', { role: 'auditor' })
   const auditor = await open(fresh, 'olga')
   for (const path of ['', `r/${request.id}`, 'people', 'settings']) await look(auditor, path, `/${path} for an auditor`)
   await auditor.context().close()
   await fresh.stop()
+})
+
+test('H6 what cannot be copied is selected, and nothing says that it was copied', async () => {
+  const page = await open(server, 'admin')
+  await page.goto(`${server.page_url}/r/${made.refund.id}`)
+  await page.getByText('Identifiers and metadata').click()
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByLabel('Select and copy it').waitFor()
+  assert.equal(await page.evaluate(() => getSelection().toString() || document.activeElement.value), `${server.page_url}/r/${made.refund.id}`)
+  assert.equal(await page.getByText('Copied').count(), 0)
+  await page.context().close()
 })
 
 test('H6 a phone in one hand: from the list to the decision in two taps', async () => {
@@ -214,7 +241,7 @@ test('H6 a phone in one hand: from the list to the decision in two taps', async 
 test('H6 a phone selects several and decides them together', async () => {
   const page = await open(server, 'ann', phone)
   const some = [await billing.act('alpha', {}), await billing.act('beta', {})]
-  await page.getByRole('button', { name: 'Select' }).tap()
+  await page.getByRole('button', { name: 'Select', exact: true }).tap()
   for (const request of some) {
     await rowOf(page, request).scrollIntoViewIfNeeded()
     await rowOf(page, request).tap()
@@ -224,6 +251,35 @@ test('H6 a phone selects several and decides them together', async () => {
   await pressToTheEnd(page, 'Approve 2')
   await page.getByRole('button', { name: 'Yes, approve 2' }).tap()
   for (const request of some) await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
+  await page.context().close()
+})
+
+test('H6 the Back of a phone leads from a group, a selection or a request to the list', async () => {
+  const page = await open(server, 'ann', phone)
+  const some = await Promise.all(['a', 'b', 'c'].map((to) => billing.act('leaflet', { to })))
+  const list = page.getByRole('listbox')
+  const group = page.locator('[id^="row-group"]', { hasText: 'leaflet' })
+  await group.tap()
+  await page.getByText('3 alike: leaflet').waitFor()
+  await page.goBack()
+  await list.waitFor()
+  // The button on the page goes the same way, and leaves nothing behind it.
+  await group.tap()
+  await page.getByRole('button', { name: 'Inbox' }).tap()
+  await list.waitFor()
+  await page.getByRole('button', { name: 'Select', exact: true }).tap()
+  await rowOf(page, made.refund).tap()
+  await page.getByRole('button', { name: 'Decide 1 selected' }).tap()
+  await page.getByText('1 request selected').waitFor()
+  await page.goBack()
+  await list.waitFor()
+  await page.getByRole('button', { name: 'Select', exact: true }).tap()
+  await rowOf(page, made.refund).tap()
+  await page.locator(`[data-request="${made.refund.id}"]`).waitFor()
+  await page.goBack()
+  await list.waitFor()
+  assert.equal(new URL(page.url()).pathname, '/')
+  for (const request of some) await ann.decide(request, 'reject')
   await page.context().close()
 })
 
@@ -270,6 +326,56 @@ for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['3
   })
 }
 
+test('H6 a panel leaves what is decided in sight and its buttons within reach: zoomed, on a small phone, on one lying', { timeout: 240_000 }, async () => {
+  const shop = await new Server(['--policy', policyFile()]).start()
+  const { refund, deploy } = await fillShop(shop)
+  const asked = await refund('1300', 24)
+  const wipe = await deploy.act('wipe', { database: 'orders' })
+  for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['320 pixels', { width: 320, height: 640 }], ['a phone lying', { width: 844, height: 390 }]]) {
+    const page = await open(shop, 'ann', { viewport })
+    const fits = async (panel) => {
+      const found = await page.evaluate(() => {
+        const box = (element) => element.getBoundingClientRect()
+        const asked = box(document.querySelector('article [role=region]'))
+        const buttons = [...document.querySelectorAll('article footer :is(.panel-foot, .panel-foot + *, footer > div > :last-child) button')].filter((one) => one.checkVisibility())
+        return { asked: asked.height, top: box(document.querySelector('article footer')).top, buttons: buttons.map((one) => [one.textContent, box(one).top >= 0 && box(one).bottom <= innerHeight && box(one).right <= innerWidth + 1]), too_long: document.documentElement.scrollHeight - innerHeight }
+      })
+      assert.ok(found.buttons.length > 0, `${panel} at ${what} has buttons`)
+      assert.deepEqual(found.buttons.filter(([, is_whole]) => !is_whole), [], `${panel} at ${what}: its buttons are whole`)
+      assert.ok(found.asked >= 100 && found.top >= 100, `${panel} at ${what}: what is asked has ${found.asked} pixels, the bar begins at ${found.top}`)
+      assert.equal(found.too_long, 0, `${panel} at ${what}: the page does not grow`)
+    }
+    const look = async (request) => {
+      await page.goto(`${shop.page_url}/r/${request.id}`)
+      await page.getByRole('button', { name: 'More decisions' }).waitFor()
+      await armed(page)
+    }
+    await look(asked)
+    for (const [key, title] of [['r', 'Reject: it will not run'], ['d', 'Defer: it will not run'], ['e', 'Escalate: somebody else decides'], ['x', 'Abort: the whole run stops'], ['n', 'Not now: put it off'], ['s', /would have passed/], ['w', 'A note with your approval']]) {
+      await page.keyboard.press(key)
+      // What is not read to its end is shown first.
+      if (key === 's' && (await page.getByText('There is more to read').count())) await page.keyboard.press(key)
+      await page.getByText(title).first().waitFor()
+      await fits(title)
+      if (key === 's') assert.ok(await page.evaluate(() => {
+        const [shown, value] = [document.querySelector('article [role=region]'), document.evaluate('//article//*[text()="amount"]', document, null, 9).singleNodeValue].map((one) => one.getBoundingClientRect())
+        return value.top >= shown.top && value.bottom <= shown.bottom
+      }), `what will run is seen above the grant at ${what}`)
+      await check(page, `${title} at ${what}`, in_one_theme, 'article footer')
+      await page.keyboard.press('Escape')
+    }
+    await look(wipe)
+    for (let i = 0; i < 2 && !(await page.getByText('Critical: confirm').count()); ++i) {
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await armed(page)
+    }
+    await page.getByText('Critical: confirm').waitFor()
+    await fits('the code')
+    await page.context().close()
+  }
+  await shop.stop()
+})
+
 test('H6 whoever asks for more contrast gets it, on every page', { timeout: 240_000 }, async () => {
   const page = await open(server, 'admin')
   await page.emulateMedia({ contrast: 'more' })
@@ -279,6 +385,21 @@ test('H6 whoever asks for more contrast gets it, on every page', { timeout: 240_
     await page.waitForTimeout(250)
     await check(page, `/${path} with more contrast`, with_more_contrast)
   }
+  await page.context().close()
+})
+
+test('H6 in the few colours of the system the chosen row, pressed buttons and the place one is at are seen', async () => {
+  const page = await open(server, 'ann', { forcedColors: 'active' })
+  await show(page, made.shell)
+  await page.getByRole('button', { name: 'For me' }).click()
+  const line = (one) => one.evaluate((element) => { const style = getComputedStyle(element); return style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth) })
+  assert.ok((await line(page.locator('[role=option][aria-selected=true]'))) >= 3)
+  assert.equal(await line(page.locator('[role=option][aria-selected=false]').first()), 0)
+  await page.mouse.click(900, 200)
+  assert.ok((await line(page.getByRole('button', { name: 'For me' }))) >= 2)
+  assert.equal(await line(page.getByRole('button', { name: 'Select' })), 0)
+  assert.match(await page.locator('header nav [aria-current=page]').evaluate((element) => getComputedStyle(element).textDecorationLine), /underline/)
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/forced.png` })
   await page.context().close()
 })
 

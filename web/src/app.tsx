@@ -2,9 +2,10 @@
 import { Suspense, useDeferredValue, useEffect, useState, type ComponentType } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { fetchTheRest, InboxScreen, isPage, LostScreen, screens } from './screens'
-import { SignInScreen } from './sign_in/sign_in_screen'
+import { SignInScreen, useLink } from './sign_in/sign_in_screen'
 import { countWaiting, followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
+import { setBadge } from './state/service_worker'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
 import { BookIcon, ChartIcon, ChatIcon, GearIcon, HistoryIcon, InboxIcon, KeyIcon, ListIcon, Mark, MoreIcon, PeopleIcon, PlugIcon } from './ui/icons'
@@ -63,6 +64,26 @@ function Connection() {
   )
 }
 
+/** How many wait, in the title of the window and on the icon of the app, wherever one is. Whoever signs out takes both along. */
+function WindowTitle({ place }: { place: Place | null }) {
+  // A part of the list is no number to tell.
+  const waiting = useInbox((inbox) => (inbox.has_loaded ? countWaiting(inbox.requests) : null))
+  const where = place ? place.name : 'No such page'
+  const name = place?.path === '/' ? 'Holdpoint' : `${where} · Holdpoint`
+  useEffect(() => {
+    document.title = waiting ? `(${waiting}) ${name}` : name
+    if (waiting !== null) setBadge(waiting)
+  }, [waiting, name])
+  useEffect(
+    () => () => {
+      document.title = 'Holdpoint'
+      setBadge(0)
+    },
+    [],
+  )
+  return null
+}
+
 type LinkProps = { place: Place; is_here: boolean }
 
 /** How many wait. It counts by itself: a request more or less is no reason to make the page around it anew. */
@@ -99,6 +120,7 @@ function TabLink({ place, is_here }: LinkProps) {
 
 /** The other screens, on a phone. */
 function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place | null; onClose: () => void }) {
+  const me = useMe()
   return (
     <Dialog title="More" is_low onClose={onClose}>
       <ul className="m-0 list-none p-0">
@@ -113,6 +135,9 @@ function MoreScreens({ screens, here, onClose }: { screens: Place[]; here: Place
           )
         })}
       </ul>
+      <p className="foreign mb-0 mt-4 text-soft">
+        You are {visibleText(me.name)} <span className="text-faint">· {me.role}</span>
+      </p>
     </Dialog>
   )
 }
@@ -133,6 +158,7 @@ function Shell() {
   const tabs = mine.slice(0, tabs_max)
   return (
     <div className="flex h-full flex-col">
+      <WindowTitle place={here} />
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-sheet focus:p-3">
         To the content
       </a>
@@ -178,7 +204,8 @@ function Shell() {
 
 export function App() {
   const [path] = useLocation()
-  const is_in = useSession((session) => session.status === 'signed_in')
+  const has_link = useLink((state) => state.token !== '')
+  const is_in = useSession((session) => session.status === 'signed_in') && !has_link
   const is_out = useSession((session) => session.status === 'signed_out')
   // Deferred, so that the browser may do other things while the page is made for the first time.
   const may_show = useDeferredValue(is_in, false)

@@ -74,6 +74,17 @@ async function decide(notification, decision) {
   await show(notification.title, { body: text, tag: notification.tag, silent: true, data: { navigate, token: null } })
 }
 
+const answer_within_ms = 1500
+
+/** True if the page of the inbox goes there by itself, which keeps what somebody has begun in it. */
+const goesBy = (client, path) =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => resolve(true)
+    setTimeout(() => resolve(false), answer_within_ms)
+    client.postMessage({ open: path }, [port2])
+  })
+
 async function open(navigate) {
   // Only ever a page of this server, whatever the message says.
   const { pathname, search } = new URL(navigate || '/', self.location.origin)
@@ -81,6 +92,7 @@ async function open(navigate) {
   const [client] = await self.clients.matchAll({ type: 'window' })
   if (!client) return self.clients.openWindow(target)
   await client.focus().catch(() => undefined)
+  if (await goesBy(client, pathname + search)) return
   return client.navigate(target).catch(() => self.clients.openWindow(target))
 }
 

@@ -364,7 +364,7 @@ export default function ChatScreen() {
           onScroll={({ currentTarget: box }) => (is_at_end.current = box.scrollHeight - box.scrollTop - box.clientHeight < 80)}
         >
           <div className="mx-auto max-w-3xl px-4 py-6">
-            <Problem error={error} />
+            <Problem error={error ?? (recent.data ? undefined : recent.error)} />
             {is_loading && <Spinner />}
             <ol aria-live="polite" className="m-0 grid list-none gap-4 p-0">
               {entries.map((entry) => (

@@ -20,7 +20,6 @@ import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
 import { isPhone, useIsPhone } from '../state/phone'
 import { useMe } from '../state/session'
-import { setBadge } from '../state/service_worker'
 import { useSettings } from '../state/settings'
 import { isSnoozed, snooze } from '../state/snooze'
 import { undoLatest } from '../state/undo'
@@ -74,6 +73,13 @@ function nearest(ids: string[], at: number, will_do: (row: string) => boolean, i
   const below = () => ids.slice(at).find(will_do)
   const above = () => ids.slice(0, at + 1).findLast(will_do)
   return (is_up ? (above() ?? below()) : (below() ?? above())) ?? null
+}
+
+// On a phone a group or a selection takes the whole page without an address of its own. It gets an entry in the history all the
+// same: the system's Back leads to the list, and not out of the app.
+const openedHere = (): string | null => (history.state as { open?: string } | null)?.open ?? null
+const noteOpened = (what: string): void => {
+  if (isPhone()) history.pushState({ open: what }, '', location.href)
 }
 
 function BackButton({ onBack }: { onBack: () => void }) {
@@ -172,10 +178,27 @@ export default function InboxScreen({ id }: { id: string | null }) {
     (row: string) => {
       select(row)
       setBulk(false)
-      if (isPhone() && row.startsWith('req_')) navigate(`/r/${row}${location.search}`)
+      if (!row.startsWith('req_')) noteOpened(row)
+      else if (isPhone()) navigate(`/r/${row}${location.search}`)
     },
     [navigate],
   )
+  const openMarked = () => {
+    setBulk(true)
+    noteOpened('marked')
+  }
+  const closeMarked = () => (openedHere() ? history.back() : setBulk(false))
+  useEffect(() => {
+    const onBack = () => {
+      if (!isPhone()) return
+      const open = openedHere()
+      setBulk(open === 'marked')
+      if (open?.startsWith('group ')) select(open)
+      else if (location.pathname === '/') select(null)
+    }
+    window.addEventListener('popstate', onBack)
+    return () => window.removeEventListener('popstate', onBack)
+  }, [])
   const admits = useCallback((press: { repeat: boolean }) => guard.current.admits(press, performance.now()), [])
   const onShown = useCallback(() => guard.current.moved(performance.now()), [])
   const goOn = (from: string) => {
@@ -239,15 +262,9 @@ export default function InboxScreen({ id }: { id: string | null }) {
   // `rows` changes when one comes back by itself.
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
 
-  useEffect(() => {
-    // A part of the list is no number to tell.
-    if (!has_loaded) return
-    document.title = waiting ? `(${waiting}) Holdpoint` : 'Holdpoint'
-    setBadge(waiting)
-  }, [has_loaded, waiting])
-
   const is_empty = has_loaded && waiting - snoozed === 0 && !shown
   const leave = () => {
+    if (openedHere()) return history.back()
     select(null)
     setBulk(false)
     navigate(`/${location.search}`)
@@ -281,7 +298,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
               <Toggle label={`${snoozed} later`} is_on={filter.snoozed} onToggle={() => setFilter({ ...filter, snoozed: !filter.snoozed })} />
             )}
             {marked.size > 0 && (
-              <button type="button" className="btn-link px-1.5 text-[0.8125rem] font-medium" onClick={() => setBulk(true)}>
+              <button type="button" className="btn-link px-1.5 text-[0.8125rem] font-medium" onClick={openMarked}>
                 Decide {marked.size} selected
               </button>
             )}
@@ -313,12 +330,12 @@ export default function InboxScreen({ id }: { id: string | null }) {
               title={`${plural(marked_requests.length, 'request')} selected`}
               onOpen={pick}
               onDone={(sent) => {
-                setBulk(false)
+                closeMarked()
                 unmark(sent)
                 if (useInbox.getState().marked.size === 0) setMarking(false)
               }}
               admits={admits}
-              back={<BackButton onBack={() => setBulk(false)} />}
+              back={<BackButton onBack={closeMarked} />}
             />
           ) : row?.type === 'group' ? (
             <BulkPane

@@ -1,6 +1,6 @@
 // The rows of what waits, and word of those that came in above. What is in view is kept here: scrolling redraws the list
 // and nothing beside it.
-import { useCallback, useEffect, useMemo, useState, type KeyboardEvent } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import type { Row } from '../model/group'
 import { forgetArrivals, noteSeen, useInbox, wantInbox } from '../state/inbox'
 import { useMe } from '../state/session'
@@ -17,11 +17,16 @@ export function RequestList({ rows, ids, selected, is_marking, onPick, onKeyDown
   const arrived = useInbox((inbox) => inbox.arrived)
   const compact = useSettings((settings) => settings.compact)
   const [view, setView] = useState({ first: 0, last: 0 })
-  const onView = useCallback((first: number, last: number) => setView((old) => (old.first === first && old.last === last ? old : { first, last })), [])
+  // Known before it is drawn: what came in above has not been seen, although it stands where the first row was.
+  const in_view = useRef(view)
+  const onView = useCallback((first: number, last: number) => {
+    in_view.current = { first, last }
+    setView((old) => (old.first === first && old.last === last ? old : in_view.current))
+  }, [])
   const new_above = useMemo(() => (arrived.size === 0 ? 0 : rows.slice(0, view.first).filter((one) => one.type === 'one' && arrived.has(one.id)).length), [rows, view.first, arrived])
   useEffect(wantInbox, [])
   useEffect(() => {
-    if (arrived.size > 0) noteSeen(ids.slice(view.first, view.last + 1))
+    if (arrived.size > 0) noteSeen(ids.slice(in_view.current.first, in_view.current.last + 1))
   }, [view, ids, arrived])
   return (
     <>

@@ -17,6 +17,15 @@ export function draftFor(input: Input): Draft {
   }
 }
 
+/** What the agent suggests as the answer, as a person would fill it in. Null where it suggests nothing that fits the question. */
+export function suggestedDraft(input: Input, suggested: Json): Draft | null {
+  const given = (Array.isArray(suggested) ? suggested : [suggested]).filter((one) => typeof one === 'string' || typeof one === 'number').map(String)
+  const [first] = given
+  if (input.type === 'file' || first === undefined) return null
+  const draft = { text: first, chosen: given, file: null }
+  return 'error' in checkAnswer(input, draft) || ((input.type === 'choice' || input.type === 'multi_choice') && given.some((one) => !input.options?.includes(one))) ? null : draft
+}
+
 /** As much of a file's name as the server takes, which counts bytes. Never ends within a character. */
 export const fileName = (name: string): string => name.slice(0, new TextEncoder().encodeInto(name, new Uint8Array(name_bytes_max)).read)
 

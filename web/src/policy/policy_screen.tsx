@@ -174,6 +174,7 @@ function Versions() {
             {open === version.version && (
               <div className="mt-2">
                 {text.is_loading && <Spinner />}
+                <Problem error={text.error} />
                 {text.data?.text != null && <SourceLines text={ownText(text.data.text)} from={1} to={ownText(text.data.text).trimEnd().split('\n').length} />}
               </div>
             )}

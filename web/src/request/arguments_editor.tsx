@@ -98,6 +98,7 @@ export function ArgumentsEditor({ original, value, onChange }: Props) {
   const [raw, setRawText] = useState(() => visibleJson(value))
   const [raw_error, setRawError] = useState<string | null>(null)
   const [wrong, setWrong] = useState<ReadonlySet<string>>(new Set())
+  const fits_fields = raw_error === null && placesOf(leaves) === placesOf(leavesOf(value))
   const id = useId()
   // It starts with the last value that fitted.
   useEffect(() => onChange(value, true), [])
@@ -124,19 +125,26 @@ export function ArgumentsEditor({ original, value, onChange }: Props) {
           <button
             type="button"
             className="btn-link text-[0.8125rem]"
+            disabled={is_raw && !fits_fields}
+            aria-describedby={is_raw && !fits_fields ? `${id}-why` : undefined}
             onClick={() => {
-              // Each way of editing starts from the original: half a change must not hide in the other one.
+              // What was changed goes along: the other way of editing shows all of it.
               setRaw(!is_raw)
-              setRawText(visibleJson(original))
+              setRawText(visibleJson(value))
               setRawError(null)
               setWrong(new Set())
-              onChange(original, true)
+              onChange(value, true)
             }}
           >
             {is_raw ? 'Edit as fields' : 'Edit as JSON'}
           </button>
         )}
       </div>
+      {is_raw && !fits_fields && leaves.length <= fields_max && (
+        <p id={`${id}-why`} className="m-0 mb-1 text-right text-[0.8125rem] text-faint">
+          {raw_error ? 'It can be shown as fields once it is JSON again.' : 'Fields show only the members that were asked for.'}
+        </p>
+      )}
       {is_raw ? (
         <>
           <label htmlFor={id} className="sr-only">

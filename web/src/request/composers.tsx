@@ -7,10 +7,12 @@ import { beginning } from '../model/fold'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
+import { useDraft } from '../state/drafts'
 import { useInbox, wantInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
+import { Problem, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
 import { useArming } from './changed'
@@ -27,7 +29,7 @@ export function Panel({ title, children, onClose }: { title: string; children: R
       aria-label={title}
       tabIndex={-1}
       data-panel
-      className="rising mb-3"
+      className="panel rising"
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
         // It closes this, and not the dialog around it.
@@ -43,6 +45,9 @@ export function Panel({ title, children, onClose }: { title: string; children: R
 }
 
 type WordsProps = {
+  request: Request
+  /** Which decision they go with. */
+  of: string
   label: string
   presets: string[]
   is_required: boolean
@@ -52,8 +57,8 @@ type WordsProps = {
   onClose: () => void
 }
 
-function Words({ label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
-  const [text, setText] = useState('')
+function Words({ request, of, label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
+  const [text, setText] = useDraft(request, of, '')
   const field = useRef<HTMLTextAreaElement>(null)
   const id = useId()
   useEffect(() => field.current?.focus(), [])
@@ -93,7 +98,7 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
         {label}
       </label>
       <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" placeholder={label} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
-      <div className="mt-2 flex gap-2">
+      <div className="panel-foot flex gap-2">
         <button type="button" className={`btn min-h-11 md:min-h-9 ${button_class}`} disabled={!is_ready} onClick={send}>
           {button}
         </button>
@@ -136,6 +141,8 @@ export function RejectPanel({ request, onSend, onClose }: Props) {
   return (
     <Panel title="Reject: it will not run" onClose={onClose}>
       <Words
+        request={request}
+        of="reject"
         label={is_required ? 'Why? The agent reads this. (needed)' : 'Why? The agent reads this.'}
         presets={reject_words}
         is_required={is_required}
@@ -155,10 +162,12 @@ const defer_words = [
   'Find a way that can be undone.',
 ]
 
-export function DeferPanel({ onSend, onClose }: Props) {
+export function DeferPanel({ request, onSend, onClose }: Props) {
   return (
     <Panel title="Defer: it will not run, and the agent tries another way" onClose={onClose}>
       <Words
+        request={request}
+        of="defer"
         label="What should the agent try instead? (needed)"
         presets={defer_words}
         is_required
@@ -188,6 +197,8 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
         </span>
       </p>
       <Words
+        request={request}
+        of="abort"
         label={request.requirement.reason_required ? 'Why? (needed)' : 'Why?'}
         presets={['It is going the wrong way.', 'It was started by mistake.']}
         is_required={request.requirement.reason_required}
@@ -209,7 +220,7 @@ export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void
       <p className="mb-2 mt-0 text-[0.875rem] text-soft">
         Only for you. Others still see it, its time goes on, and it is back two minutes before it ends.
       </p>
-      <div className="flex flex-wrap gap-2">
+      <div className="panel-foot flex flex-wrap gap-2">
         {snoozeChoices(new Date()).map(({ label, until }, i) => (
           <button key={label} ref={i === 0 ? first : undefined} type="button" className="btn min-h-11 md:min-h-9" onClick={() => onPick(until)}>
             {label}
@@ -223,17 +234,19 @@ export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void
   )
 }
 
-export function EscalatePanel({ onSend, onClose }: Props) {
-  const { data: users } = useLoad('users', client.users, { fresh_ms: 60_000 })
+export function EscalatePanel({ request, onSend, onClose }: Props) {
+  const { data: users, error, is_loading } = useLoad('users', client.users, { fresh_ms: 60_000 })
   const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
   const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
   const [target, setTarget] = useState('')
-  const [note, setNote] = useState('')
+  const [note, setNote] = useDraft(request, 'escalate', '')
   const id = useId()
   const field = useRef<HTMLSelectElement>(null)
   useEffect(() => field.current?.focus(), [])
   return (
     <Panel title="Escalate: somebody else decides" onClose={onClose}>
+      {is_loading && <Spinner />}
+      <Problem error={error} />
       <div className="grid gap-2 sm:grid-cols-2">
         <div>
           <label htmlFor={`${id}-to`} className="label mb-1 block">
@@ -266,7 +279,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
           <input id={`${id}-note`} className="field" maxLength={words_max} value={note} onChange={(event) => setNote(event.target.value)} />
         </div>
       </div>
-      <div className="mt-2 flex gap-2">
+      <div className="panel-foot flex gap-2">
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={() => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) })}>
           Escalate
         </button>
@@ -315,7 +328,7 @@ export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmP
   return (
     <Panel title="High risk: look once more" onClose={onClose}>
       <Consequences request={request} about={about} />
-      <div className="flex gap-2">
+      <div className="panel-foot flex gap-2">
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
           {what}
         </button>
@@ -347,7 +360,12 @@ export function CodePanel({ request, code, what, about, onConfirm, onPasskey, on
   return (
     <Panel title="Critical: confirm what you release" onClose={onClose}>
       <Consequences request={request} about={about} />
-      <div className="flex flex-wrap items-end gap-3">
+      {problem && (
+        <p role="alert" className="m-0 mb-2 text-no">
+          {problem}
+        </p>
+      )}
+      <div className="panel-foot flex flex-wrap items-end gap-3">
         <div>
           <label htmlFor={id} className="label mb-1 block">
             Type <b className="font-mono text-[1rem] tracking-widest text-ink">{code}</b>
@@ -376,11 +394,6 @@ export function CodePanel({ request, code, what, about, onConfirm, onPasskey, on
           Back
         </button>
       </div>
-      {problem && (
-        <p role="alert" className="m-0 mt-2 text-no">
-          {problem}
-        </p>
-      )}
     </Panel>
   )
 }

@@ -10,7 +10,7 @@ import { formatMoment } from '../model/time'
 import { useLoad } from '../state/load'
 import { Earlier, Why } from '../ui/deciding'
 import { JsonView } from '../ui/json_view'
-import { CopyButton, Fold, Section, Spinner } from '../ui/parts'
+import { CopyButton, Fold, Problem, Section, Spinner } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
 import { isObject } from '../model/json'
 import type { Json, Request } from '../wire'
@@ -219,7 +219,7 @@ export function TechnicalFold({ request }: { request: Request }) {
           ['Asked at', formatMoment(request.created_at)],
         ]}
       />
-      {request.suggested != null && (
+      {request.suggested != null && request.kind !== 'input' && (
         <div className="mt-3">
           <span className="label">Suggested answer</span>
           <JsonView value={request.suggested} />
@@ -255,10 +255,12 @@ export function TimelineFold({ request, is_open }: { request: Request; is_open: 
 function Timeline({ request }: { request: Request }) {
   // Whatever changes the request has also added to its timeline.
   const version = [request.id, request.state, request.votes.length, request.expires_at, request.report?.at].join(' ')
-  const { data } = useLoad(`timeline ${version}`, () => client.timeline(request.id), { fresh_ms: 60_000 })
+  const { data, error, is_loading } = useLoad(`timeline ${version}`, () => client.timeline(request.id), { fresh_ms: 60_000 })
+  if (is_loading) return <Spinner />
+  if (!data) return <Problem error={error} />
   return (
     <ol className="m-0 list-none p-0">
-      {data?.events.map((event) => {
+      {data.events.map((event) => {
         const detail = isObject(event.detail) ? Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'digest')) : null
         return (
           <li key={event.seq} className="grid gap-x-4 border-l-2 border-line py-1.5 pl-4 sm:grid-cols-[9.5rem_1fr]">

@@ -158,7 +158,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
           </label>
         )}
       </div>
-      <div className="mb-3 max-h-60 overflow-y-auto rounded-lg border border-line bg-well px-4 py-3" tabIndex={0} role="region" aria-label="What the grant means">
+      <div className="mb-1 rounded-lg border border-line bg-well px-4 py-3" role="region" aria-label="What the grant means">
         {is_ready ? (
           <p className="foreign m-0 mb-2 font-medium">{visibleText(scopeWords(scope, terms))}</p>
         ) : (
@@ -173,7 +173,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
         )}
         <p className="m-0 mt-2 text-[0.875rem] text-faint">It ends early when somebody rejects such a call, when the policy changes, or when you revoke it.</p>
       </div>
-      <div className="flex flex-wrap gap-2">
+      <div className="panel-foot flex flex-wrap gap-2">
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={() => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms))}>
           Approve, and similar for {durationWord(terms.for_s)}
         </button>

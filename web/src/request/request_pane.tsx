@@ -10,6 +10,7 @@ import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
 import { whoDecided, type AskForCode, type Call } from '../state/decide'
+import { keepDraft, readDraft, useDraft } from '../state/drafts'
 import { acceptAnswer, toldSoFar, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
@@ -119,12 +120,16 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     if (mode === 'read') noteOpener()
     putMode(next)
   }
-  const [draft, setDraft] = useState(() => draftFor(request.input ?? nothing_to_answer))
+  const [draft, setDraft] = useDraft(request, 'answer', draftFor(request.input ?? nothing_to_answer))
   const [draft_error, setDraftError] = useState<string | null>(null)
   const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set())
   /** Null while nobody wants to write one. */
-  const [note, setNote] = useState<string | null>(null)
-  const [revision, setRevision] = useState(() => unrevised(request))
+  const [note, putNote] = useState<string | null>(null)
+  const setNote = (next: string) => {
+    keepDraft(request, 'note', next)
+    putNote(next)
+  }
+  const [revision, setRevision] = useDraft(request, 'modify', unrevised(request))
   /** The yes that is asked about once more, what its grant means, and the code that it takes. */
   const [pending, setPending] = useState<{ call: Call; grant: string; code: string | null } | null>(null)
   const { sentinel, hasSeen, showRest } = useSeen()
@@ -132,7 +137,12 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   // What is confirmed is under the eyes of whoever confirms it.
   const subject = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (mode === 'confirm') subject.current?.scrollIntoView({ block: 'nearest' })
+    const shown = subject.current?.closest('[role=region]')
+    if (!shown || (mode !== 'confirm' && mode !== 'grant')) return
+    // The panel takes its room when it has read what it offers, which is later.
+    const observer = new ResizeObserver(() => subject.current?.scrollIntoView({ block: 'nearest' }))
+    observer.observe(shown)
+    return () => observer.disconnect()
   }, [mode])
 
   useLooking(request)
@@ -230,12 +240,13 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const skip = (order: number) => setSkipped((old) => (old.has(order) ? new Set([...old].filter((one) => one !== order)) : new Set([...old, order])))
   const openNote = () => {
-    if (can.includes('approve') && (mode === 'read' || mode === 'modify')) setNote(note ?? '')
+    if (can.includes('approve') && (mode === 'read' || mode === 'modify')) putNote(note ?? readDraft(request, 'note', ''))
   }
   const closeNote = () => {
     // Before the field goes, and the focus with it.
     pane.current?.querySelector<HTMLElement>('[data-opens=menu], [data-opens=note]')?.focus({ preventScroll: true })
-    setNote(null)
+    setNote('')
+    putNote(null)
   }
   /** From the second look back to what led there; from anything else back to the request. */
   const leave = () => setMode(mode !== 'confirm' ? 'read' : pending?.grant ? 'grant' : after ? 'modify' : 'read')

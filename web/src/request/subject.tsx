@@ -1,5 +1,5 @@
 // What is asked, by its kind: the part of the screen that must be read before deciding.
-import type { Draft } from '../model/answer'
+import { suggestedDraft, type Draft } from '../model/answer'
 import { isPlainCall } from '../model/words'
 import { JsonView } from '../ui/json_view'
 import { LongText, SafeText } from '../ui/safe_text'
@@ -22,6 +22,23 @@ type Props = {
 
 function Title({ children }: { children: string }) {
   return <h2 className="label mb-1.5">{children}</h2>
+}
+
+/** Never filled in by itself: whoever answers says it, and not the agent. */
+function Suggestion({ request, onTake }: { request: Request; onTake: ((draft: Draft) => void) | null }) {
+  const suggested = request.suggested as Json
+  const draft = suggestedDraft(request.input!, suggested)
+  return (
+    <div className="mt-3 flex flex-wrap items-baseline gap-x-3 gap-y-1 border-l-2 border-line pl-4">
+      <span className="text-soft">The agent suggests:</span>
+      <span className="foreign min-w-0">{draft ? <LongText text={draft.chosen.join(', ')} /> : <JsonView value={suggested} />}</span>
+      {draft && onTake && (
+        <button type="button" className="btn min-h-9" onClick={() => onTake(draft)}>
+          Fill it in
+        </button>
+      )}
+    </div>
+  )
 }
 
 export function Subject(props: Props) {
@@ -54,7 +71,12 @@ export function Subject(props: Props) {
         </>
       )
     case 'input':
-      return can_answer ? <AnswerForm input={request.input!} draft={draft} error={draft_error} onChange={onDraft} onSubmit={onAnswer} /> : null
+      return (
+        <>
+          {can_answer && <AnswerForm input={request.input!} draft={draft} error={draft_error} onChange={onDraft} onSubmit={onAnswer} />}
+          {request.suggested != null && <Suggestion request={request} onTake={can_answer ? onDraft : null} />}
+        </>
+      )
     case 'confirmation':
       return request.confirmation!.details ? (
         <>

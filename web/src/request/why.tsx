@@ -7,7 +7,7 @@ import { callOf, readExplained } from '../model/policy'
 import { readPolicyText } from '../model/policy_text'
 import { ExplanationView, SourceLines } from '../policy/explanation_view'
 import { useLoad } from '../state/load'
-import { Spinner } from '../ui/parts'
+import { Problem, Spinner } from '../ui/parts'
 import type { Request } from '../wire'
 
 export default function Why({ request }: { request: Request }) {
@@ -24,6 +24,8 @@ export default function Why({ request }: { request: Request }) {
   if (now.is_loading) return <Spinner />
   return (
     <div className="mt-4 grid gap-4">
+      <Problem error={now.error ?? then.error ?? explained.error} />
+      {(then.is_loading || explained.is_loading) && <Spinner />}
       {part && source && (
         <div>
           <h3 className="label mb-1">{`${part.section === 'rules' ? 'The rule' : 'The gate'}${part.document > 0 ? `, from ${visibleText(source.name)}` : ''}`}</h3>

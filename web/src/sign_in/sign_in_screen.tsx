@@ -1,9 +1,12 @@
 // Signing in: by the one-time link an admin made, or with name and password. Opening the link uses nothing up; pressing
-// the button does.
+// the button does. Where somebody is signed in already, a link asks first: whoever opened it would else decide in that name.
 import { useEffect, useState, type FormEvent, type ReactNode } from 'react'
-import { sentence } from '../errors'
+import { sentence, ServerError } from '../errors'
+import { visibleText } from '../model/marked_text'
+import { dropInbox } from '../state/inbox'
 import { findSession, signIn, useSession } from '../state/session'
 import { canUsePasskeys, passkeyProblem, signInAssertion } from '../state/passkeys'
+import { create } from '../state/store'
 import { Mark } from '../ui/icons'
 import { Spinner } from '../ui/parts'
 
@@ -13,7 +16,9 @@ function takeToken(): string {
   if (location.hash) history.replaceState(null, '', location.pathname)
   return token
 }
-let token = takeToken()
+/** The link with which this page was opened, until it is used or put aside. */
+export const useLink = create<{ token: string }>(() => ({ token: takeToken() }))
+const forgetLink = (): void => useLink.setState({ token: '' })
 
 function Frame({ children }: { children: ReactNode }) {
   return (
@@ -66,7 +71,8 @@ function leaveSignIn(): void {
 export function SignInScreen() {
   const status = useSession((session) => session.status)
   const was_ended = useSession((session) => session.status === 'signed_out' && session.was_ended)
-  const [link, setLink] = useState(token)
+  const link = useLink((state) => state.token)
+  const me = useSession((session) => session.me)
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [error, setError] = useState<string | null>(null)
@@ -75,13 +81,16 @@ export function SignInScreen() {
   const enter = async (body: Parameters<typeof signIn>[0]) => {
     setBusy(true)
     setError(null)
-    token = ''
     try {
       leaveSignIn()
       await signIn(body)
+      // What was begun for somebody else ends with the question.
+      if (me) dropInbox()
+      forgetLink()
     } catch (caught) {
       setError(sentence(caught))
-      setLink('')
+      // Without an answer it was not used up, as far as anybody knows.
+      if (caught instanceof ServerError && caught.status < 500 && !me) forgetLink()
     } finally {
       setBusy(false)
     }
@@ -99,7 +108,7 @@ export function SignInScreen() {
     void enter({ name: name.trim(), password })
   }
 
-  if (status === 'asking' || status === 'signed_in') return <Asking />
+  if (status === 'asking' || (me && !link)) return <Asking />
   if (status === 'unreachable')
     return (
       <Frame>
@@ -114,11 +123,29 @@ export function SignInScreen() {
   if (link)
     return (
       <Frame>
-        <h1 className="text-lg">Sign in with this link</h1>
+        <h1 className="text-lg">{me ? `You are signed in as ${visibleText(me.name)}. Sign in with this link instead?` : 'Sign in with this link'}</h1>
         <p className="mb-5 mt-1 text-soft">It works once. Afterwards this browser stays signed in until you sign out or its session ends.</p>
+        {error && (
+          <p role="alert" className="mb-4 mt-0 text-no">
+            {error}
+          </p>
+        )}
         <button type="button" className="btn btn-yes min-h-11 w-full" disabled={is_busy} onClick={() => void enter({ link })}>
-          {is_busy ? <Spinner /> : 'Sign in'}
+          {is_busy ? <Spinner /> : me ? 'Sign in with this link' : 'Sign in'}
         </button>
+        {me && (
+          <button
+            type="button"
+            className="btn mt-3 min-h-11 w-full"
+            disabled={is_busy}
+            onClick={() => {
+              leaveSignIn()
+              forgetLink()
+            }}
+          >
+            Go on as <span className="max-w-48 truncate">{visibleText(me.name)}</span>
+          </button>
+        )}
       </Frame>
     )
   return (

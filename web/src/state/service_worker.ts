@@ -23,8 +23,20 @@ export function serviceWorker(): Promise<ServiceWorkerRegistration> | null {
   return registered
 }
 
+/** A message was clicked: the page goes there itself, and what was begun in it stays. */
+function followMessages(): void {
+  navigator.serviceWorker?.addEventListener('message', ({ data, ports }) => {
+    const path = (data as { open?: unknown } | null)?.open
+    if (typeof path !== 'string' || !/^\/(?![/\\])/.test(path)) return
+    if (location.pathname + location.search !== path) history.pushState(null, '', path)
+    ports[0]?.postMessage(true)
+  })
+  navigator.serviceWorker?.startMessages()
+}
+
 /** After the page has come up: the worker must not delay it. */
 export function startServiceWorker(): void {
+  followMessages()
   const start = () => void serviceWorker()?.catch(() => undefined)
   if (document.readyState === 'complete') setTimeout(start, 1000)
   else window.addEventListener('load', () => setTimeout(start, 1000), { once: true })

@@ -69,6 +69,8 @@ export async function renewSession(): Promise<void> {
 export async function signIn(body: Parameters<typeof client.signIn>[0]): Promise<void> {
   const { undo_max_s } = await client.signIn(body)
   const me = await client.me()
+  // What was read so far was read for whoever was here before.
+  forgetLoaded()
   put({ status: 'signed_in', me, undo_max_s })
   void renewPush(me.name)
 }

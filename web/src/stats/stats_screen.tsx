@@ -166,7 +166,7 @@ function Slowest({ rows }: { rows: { name: string; median_ms: number; count: num
   if (rows.length === 0) return <p className="m-0 text-faint">Nothing yet.</p>
   return (
     <table className="w-full border-collapse text-[0.875rem]">
-      <caption className="sr-only">Median time to decide by tool</caption>
+      <caption className="sr-only">Median time from question to answer, by tool</caption>
       <tbody>
         {rows.map((row) => (
           <tr key={row.name}>
@@ -204,8 +204,8 @@ function panelsOf(numbers: Stats, settled: Request[]): ReactElement[] {
         rows={outcomes.filter((outcome) => numbers.outcomes[outcome] > 0).map((outcome) => ({ name: outcomeWord[outcome], count: numbers.outcomes[outcome], fill: color[outcome] }))}
       />
     </Panel>,
-    <Panel key="Time to decide" title="Time to decide">
-      <Columns label="Time to decide" columns={histogram(spans)} />
+    <Panel key="Time to decide" title="From question to answer">
+      <Columns label="From question to answer" columns={histogram(spans)} />
     </Panel>,
     <Panel key="Settled in the last 24 hours" title="Settled in the last 24 hours">
       <Columns label="Settled by hour" columns={byHour(settled.flatMap((request) => (request.settled_at ? [Date.parse(request.settled_at)] : [])), Date.now())} />
@@ -239,6 +239,7 @@ export default function StatsScreen() {
     <Page>
       <PageHead title="Statistics" />
       <Problem error={stats.error} />
+      <Problem error={sample.error} />
       {/* Only when all of it was read: nothing moves when the rest is there. */}
       {!numbers || sample.is_loading ? (
         stats.error === undefined && <Spinner />
@@ -247,12 +248,10 @@ export default function StatsScreen() {
           <div className="mb-8 grid grid-cols-2 gap-6 lg:grid-cols-4">
             <Figure value={grouped(numbers.pending)} label={numbers.oldest_pending_at ? 'waiting now' : 'waiting; nobody is held up'} />
             <Figure value={numbers.oldest_pending_at ? <Ago at={numbers.oldest_pending_at} /> : '–'} label="the oldest was asked" />
-            <Figure value={median === null ? '–' : formatSpan(median)} label={`median time to decide, last ${decided.length}`} />
+            {sample.data && <Figure value={median === null ? '–' : formatSpan(median)} label={`median from question to answer, last ${decided.length}`} />}
             <Figure value={grouped(numbers.decided)} label="decided by people, ever" />
           </div>
-          <div className="grid gap-5 lg:grid-cols-2">
-            {panels.slice(0, drawn)}
-          </div>
+          {sample.data && <div className="grid gap-5 lg:grid-cols-2">{panels.slice(0, drawn)}</div>}
           <p className={`mt-5 text-[0.875rem] text-faint ${drawn < panels.length ? 'hidden' : ''}`}>
             Waiting and how it ended count everything stored; the rest looks at the last {plural(settled.length, 'settled request')}. Server {numbers.version}, up for {formatSpan(numbers.uptime_s * 1000)}, {plural(numbers.waiters, 'agent')} waiting, {plural(numbers.streams, 'open stream')}.
           </p>

@@ -97,11 +97,24 @@ export function Dialog({ title, onClose, children, is_low = false }: { title: st
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [is_done, setDone] = useState(false)
+  // Without TLS there is no clipboard, and a browser may refuse it.
+  const [is_refused, setRefused] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => undefined)
-    setDone(true)
-    setTimeout(() => setDone(false), 1500)
+    try {
+      await navigator.clipboard.writeText(text)
+      setDone(true)
+      setTimeout(() => setDone(false), 1500)
+    } catch {
+      setRefused(true)
+    }
   }
+  if (is_refused)
+    return (
+      <label className="block w-full text-[0.8125rem]">
+        Select and copy it
+        <textarea ref={(field) => field?.select()} readOnly className="field mt-1 block font-mono" value={text} />
+      </label>
+    )
   return (
     <button type="button" className="btn btn-quiet px-2 text-[0.8125rem]" onClick={copy}>
       {is_done ? <CheckIcon /> : <CopyIcon />}
