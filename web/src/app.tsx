@@ -1,7 +1,7 @@
 // The frame around every screen: where you are, whether the page is live, who you are.
 import { Suspense, useDeferredValue, useEffect, useState, type ComponentType } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
-import { fetchTheRest, InboxScreen, isPage, LostScreen, screens } from './screens'
+import { fetchTheRest, InboxScreen, isPage, KeyHelp, LostScreen, screens } from './screens'
 import { SignInScreen, useLink } from './sign_in/sign_in_screen'
 import { countWaiting, followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
@@ -12,30 +12,6 @@ import { BookIcon, ChartIcon, ChatIcon, GearIcon, HistoryIcon, InboxIcon, KeyIco
 import { Dialog, Spinner } from './ui/parts'
 import { Notices } from './ui/notices'
 
-
-const keys: [string, string][] = [
-  ['j k', 'next, previous'], ['g G', 'first, last'], ['o', 'open'], ['/', 'search'], ['space', 'select'], ['⇧A', 'decide the selected or the group'],
-  ['a', 'approve'], ['w', 'approve with a note'], ['s', 'approve, and similar for a while'], ['r', 'reject'], ['m', 'modify'], ['v', 'answer'], ['d', 'defer'], ['e', 'escalate'], ['x', 'abort the run'], ['n', 'not now: put it off'], ['+', 'five more minutes'],
-  ['z', 'take the last decision back'], ['1 – 4', 'a prepared reason'], ['Esc', 'back'], ['?', 'these keys'],
-]
-
-function KeyHelp({ onClose }: { onClose: () => void }) {
-  return (
-    <Dialog title="Keys" onClose={onClose}>
-      <dl className="m-0 grid grid-cols-[6rem_1fr] gap-y-2">
-        {keys.map(([name, what]) => (
-          <div key={name} className="contents">
-            <dt>
-              <kbd className="key">{name}</kbd>
-            </dt>
-            <dd className="m-0 text-soft">{what}</dd>
-          </div>
-        ))}
-      </dl>
-      <p className="mb-0 mt-5 text-[0.875rem] text-faint">A held key decides once. For 0.4 seconds after another request or a second question came up, deciding keys do nothing. Settings switches all single keys off.</p>
-    </Dialog>
-  )
-}
 
 type Place = { path: string; name: string; icon: ComponentType; screen: ComponentType | null; is_for_admins?: boolean }
 
@@ -196,7 +172,7 @@ function Shell() {
         </button>
       </nav>
       {shows_more && <MoreScreens screens={mine.slice(tabs_max)} here={here} onClose={() => showMore(false)} />}
-      {shows_keys && <KeyHelp onClose={() => showKeys(false)} />}
+      <Suspense>{shows_keys && <KeyHelp onClose={() => showKeys(false)} />}</Suspense>
       <Notices />
     </div>
   )

@@ -6,6 +6,8 @@ import { later } from './ui/later'
 
 export const InboxScreen = later(() => import('./inbox/inbox_screen'))
 
+export const KeyHelp = later(() => import('./ui/key_help'))
+
 export const screens = {
   chat: later(() => import('./chat/chat_screen')),
   history: later(() => import('./history/history_screen')),
@@ -48,7 +50,7 @@ const restOf = (path: string): Part[] =>
 
 /** Fetches what deciding needs next, one file after the other. The service worker keeps the other screens. */
 export function fetchTheRest(path: string): () => void {
-  const parts = restOf(path)
+  const parts = [...restOf(path), KeyHelp]
   let is_over = false
   const next = () => {
     const part = parts.shift()
