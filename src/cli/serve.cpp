@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 
 #include "cli/app.h"
 #include "cli/duration.h"
@@ -168,34 +167,38 @@ void add_limit_options(Command command, ServeFlags& flags) {
         .group(group);
 }
 
-/// A key of the `[serve]` table is the flag of the same name; flags and environment win over it.
-Result<void> take_config_file(Command command, const std::string& path, const std::string& text) {
-    std::istringstream stream(text);
-    std::vector<CLI::ConfigItem> items;
+/// What a config file says for one option, as the command line would have said it.
+Result<void> take_config_value(CLI::App& command, const std::string& name,
+                               const ConfigValue& value) {
+    CLI::Option* option = command.get_option_no_throw("--" + name);
+    const auto fail = [&](std::string_view why) {
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("line {}: `{}` {}", value.line, name, why)};
+    };
+    if (!option || option == command.get_help_ptr()) return fail("is no setting of serve");
+    const bool is_flag = option->get_items_expected_max() == 0;
+    if (is_flag != (value.kind == ConfigValue::Kind::truth))
+        return fail(is_flag ? "is true or false" : "cannot be true or false");
+    // Nothing at all would leave the default in force, which may be something.
+    if (value.words.empty()) return fail("is an empty list; leave it out");
+    if (option->count() > 0) return {};
     try {
-        items = CLI::ConfigTOML().from_config(stream);
+        option->add_result(value.words);
+        option->run_callback();
     } catch (const std::exception& error) {
-        return Error{ErrorCode::invalid_argument, fmt::format("`{}`: {}", path, error.what())};
+        return fail(fmt::format("is wrong: {}", error.what()));
     }
-    for (const CLI::ConfigItem& item : items) {
-        const bool is_ours = item.parents.size() == 1 && item.parents[0] == "serve" &&
-                             item.name != "++" && item.name != "--";
-        if (!is_ours) continue;
-        CLI::Option* option = command.get().get_option_no_throw("--" + item.name);
-        if (!option)
-            return Error{ErrorCode::invalid_argument,
-                         fmt::format("`{}`: there is no setting `{}` for serve", path, item.name)};
-        if (option->count() > 0) continue;
-        try {
-            option->add_result(option->get_items_expected_max() == 0
-                                   ? std::vector<std::string>{item.inputs.at(0)}
-                                   : item.inputs);
-            option->run_callback();
-        } catch (const std::exception& error) {
-            return Error{ErrorCode::invalid_argument,
-                         fmt::format("`{}`: {}: {}", path, item.name, error.what())};
-        }
-    }
+    return {};
+}
+
+/// A key of the `[serve]` table is the flag of the same name; flags and environment win over it.
+Result<void> take_config_file(Command command, const std::string& path,
+                              const Surroundings& surroundings) {
+    const Result<ConfigFile> file = read_config_file(path, surroundings);
+    if (!file) return file.error();
+    for (const auto& [name, value] : file->serve)
+        if (Result<void> ok = take_config_value(command.get(), name, value); !ok)
+            return Error{ok.error().code, fmt::format("{}: {}", path, ok.error().message)};
     return {};
 }
 
@@ -204,10 +207,10 @@ Result<void> take_config_files(Command command, const Flags& global) {
     std::vector<std::string> paths = config_paths(surroundings);
     if (!global.config.empty()) paths = {global.config};
     for (const std::string& path : paths) {
-        const Result<std::string> text = surroundings.read_file(path);
-        if (!text && text.error().code == ErrorCode::not_found && global.config.empty()) continue;
-        if (!text) return text.error();
-        if (Result<void> ok = take_config_file(command, path, *text); !ok) return ok.error();
+        const Result<void> taken = take_config_file(command, path, surroundings);
+        if (taken) continue;
+        const bool is_missing = taken.error().code == ErrorCode::not_found;
+        if (!is_missing || !global.config.empty()) return taken.error();
     }
     return {};
 }

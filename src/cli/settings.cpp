@@ -5,12 +5,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <system_error>
 
 #include "base/text.h"
-#include "cli/config_file.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -39,23 +37,13 @@ Error as_usage(Error error) {
 /// One config file and where it stands.
 struct ConfigLayer {
     std::string path;
-    std::map<std::string, std::string> values;
+    ConfigTable values;
 };
 
 Result<ConfigLayer> read_layer(const std::string& path, const Surroundings& surroundings) {
-    Result<std::string> text = surroundings.read_file(path);
-    if (!text) return text.error();
-    Result<std::map<std::string, std::string>> values = parse_config(*text);
-    if (!values)
-        return Error{ErrorCode::invalid_argument,
-                     fmt::format("{}: {}", path, values.error().message)};
-    for (const auto& [key, value] : *values)
-        if (key != "url" && key != "token_file" && key != "ca_file" && key != "color")
-            return Error{ErrorCode::invalid_argument,
-                         fmt::format("{}: unknown key `{}`; there are url, token_file, ca_file "
-                                     "and color",
-                                     path, key)};
-    return ConfigLayer{path, std::move(*values)};
+    Result<ConfigFile> file = read_config_file(path, surroundings);
+    if (!file) return file.error();
+    return ConfigLayer{path, std::move(file->client)};
 }
 
 Result<std::vector<ConfigLayer>> read_layers(const Flags& flags, const Surroundings& surroundings) {
@@ -91,7 +79,7 @@ Setting choose(const Surroundings& surroundings, const std::vector<ConfigLayer>&
     if (const auto value = surroundings.variable(variable)) return {*value, variable};
     for (const ConfigLayer& layer : layers)
         if (const auto found = layer.values.find(name); found != layer.values.end())
-            return {found->second, layer.path};
+            return {found->second.words.front(), layer.path};
     return {fallback, "default"};
 }
 
@@ -164,6 +152,16 @@ std::vector<std::string> config_paths(const Surroundings& surroundings) {
     }
     paths.emplace_back("/etc/holdpoint/config.toml");
     return paths;
+}
+
+Result<ConfigFile> read_config_file(const std::string& path, const Surroundings& surroundings) {
+    const Result<std::string> text = surroundings.read_file(path);
+    if (!text) return text.error();
+    Result<ConfigFile> file = parse_config(*text);
+    if (!file)
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("{}: {}", path, file.error().message)};
+    return file;
 }
 
 bool is_loopback(std::string_view url) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/config_file.h"
 
 namespace holdpoint::cli {
 
@@ -56,6 +57,9 @@ Result<Settings> resolve(const Flags& flags, const Surroundings& surroundings);
 
 /// The two places a config file is looked for, strongest first.
 std::vector<std::string> config_paths(const Surroundings& surroundings);
+
+/// One of them, or not_found. What is wrong in it is told with path and line.
+Result<ConfigFile> read_config_file(const std::string& path, const Surroundings& surroundings);
 
 /// Whether a url leads to this machine itself, so that plain HTTP shows the token to nobody else.
 bool is_loopback(std::string_view url);

@@ -128,22 +128,74 @@ TEST(Settings, OnlyRealLoopbackAddressesCountAsThisMachine) {
         EXPECT_FALSE(is_loopback(url)) << url;
 }
 
-TEST(ConfigFile, ReadsStringsBooleansAndComments) {
-    const auto values =
-        parse_config("# top\n a = \"x \\\" # y\" # c\nb='raw\\'\r\nc = true\n[server]\nd = 1\n");
-    ASSERT_TRUE(values);
-    EXPECT_EQ(*values, (std::map<std::string, std::string>{
-                           {"a", "x \" # y"}, {"b", "raw\\"}, {"c", "true"}}));
+TEST(ConfigFile, ReadsStringsBooleansNumbersListsAndComments) {
+    const Result<ConfigFile> file = parse_config(
+        "# top\n url = \"x \\\" # y\" # c\ncolor='raw\\'\r\n\n[ serve ] # the server\n"
+        "exclude-requester = true\nquorum = 2\nrate-per-key = 0.5\r\n"
+        "require-tool = [ # those\n  \"a]\", 'b,'\n  , \"#c\",\n]\nallow-tool=[]\n");
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_EQ(file->client.at("url").words, (std::vector<std::string>{"x \" # y"}));
+    EXPECT_EQ(file->client.at("color").words, (std::vector<std::string>{"raw\\"}));
+    EXPECT_EQ(file->serve.at("exclude-requester").kind, ConfigValue::Kind::truth);
+    EXPECT_EQ(file->serve.at("quorum").words, (std::vector<std::string>{"2"}));
+    EXPECT_EQ(file->serve.at("quorum").line, 7);
+    EXPECT_EQ(file->serve.at("rate-per-key").kind, ConfigValue::Kind::number);
+    EXPECT_EQ(file->serve.at("require-tool").words, (std::vector<std::string>{"a]", "b,", "#c"}));
+    EXPECT_EQ(file->serve.at("allow-tool").kind, ConfigValue::Kind::list);
+    EXPECT_EQ(file->serve.size(), 5U);
 }
 
 TEST(ConfigFile, SaysWhichLineIsWrong) {
-    for (const char* text : {"\nx", "\nx = y", "\nx = \"open", "\nx = \"a\" b", "\na b = \"c\"",
-                             "x = 'a'\nx = 'b'", "\nx = \"\\n\""}) {
-        const auto values = parse_config(text);
-        ASSERT_FALSE(values) << text;
-        EXPECT_NE(values.error().message.find("line 2"), std::string::npos)
-            << values.error().message;
+    for (const char* text :
+         {"\nurl", "\nurl = y", "\nurl = \"open", "\nurl = \"a\" b", "\na b = \"c\"",
+          "url = 'a'\nurl = 'b'", "\nurl = \"\\n\"", "\nurl = 'a' color = 'b'", "\nurl = [\"a\"]",
+          "\ncolor = true", "\nurl = \"a\x01\"", "\nurl = \"\xff\"", "\nserve.quorum = 5",
+          "\n\"quorum\" = 5", "\n= 5"}) {
+        const Result<ConfigFile> file = parse_config(text);
+        ASSERT_FALSE(file) << text;
+        EXPECT_TRUE(file.error().message.starts_with("line 2: ")) << file.error().message;
     }
+}
+
+// Each of these once started a server with the default policy, without a word.
+TEST(ConfigFile, NothingInItIsSkipped) {
+    const std::map<std::string, std::string> reasons{
+        {"[server]\nexclude-requester = true", "line 1: there is no table `[server]`"},
+        {"quorum = 5\n[serve]", "line 1: unknown key `quorum`"},
+        {"[serve]\n[serve.policy]\nquorum = 5", "line 2: there is no table `[serve.policy]`"},
+        {"[serve\nquorum=5", "line 1: a table's `[` is not closed"},
+        {"[serve] quorum=5", "line 1: there is no table"},
+        {"[[serve]]\nquorum=5", "line 1: there is no table"},
+        {"[\"serve\"]\nquorum=5", "line 1: there is no table"},
+        {"[serve]\n[serve]", "line 2: `[serve]` stands here twice"},
+        {"[serve]\nrequire-tool=[\"a\",\"b", "line 2: a string's quote is not closed"},
+        {"[serve]\nrequire-tool=[\"a\",\"b\"", "line 2: a list's `[` is not closed"},
+        {"[serve]\nrequire-tool=[\"a\" \"b\"]", "line 2: expected `,` or `]`"},
+        {"[serve]\nrequire-tool=[,]", "line 2: expected a string"},
+        {"[serve]\nrequire-tool=[[\"a\"]]", "line 2: a list in a list"},
+        {"[serve]\nlisten=\"x\nquorum=5\"", "line 2: a string's quote is not closed"},
+        {"[serve]\nlisten=\"\"\"x\"\"\"", "line 2: only a comment can follow"},
+        {"[serve]\nexclude-requester = tru", "line 2: expected a string"},
+        {"[serve]\nquorum 5", "line 2: expected a line like"},
+        {"[serve]\nquorum = 5 6", "line 2: only a comment can follow"},
+        {"[serve]\nquorum = 1-5", "line 2: expected a string"},
+        {"[serve]\nquorum = 5\nquorum = 1", "line 3: `quorum` is set twice"}};
+    for (const auto& [text, reason] : reasons) {
+        const Result<ConfigFile> file = parse_config(text);
+        ASSERT_FALSE(file) << text;
+        EXPECT_TRUE(file.error().message.starts_with(reason)) << file.error().message;
+    }
+}
+
+TEST(Settings, ABrokenTableForTheServerIsToldToTheClientAsWell) {
+    World world;
+    for (const char* text : {"[server]\n", "[serve\nquorum = 5", "[serve]\nrequire-tool = [\"a"}) {
+        world.files[user_file] = text;
+        ASSERT_FALSE(world.resolve()) << text;
+        EXPECT_NE(world.resolve().error().message.find("config.toml: line "), std::string::npos);
+    }
+    world.files[user_file] = "color = \"never\"\n[serve]\nquorum = 5\n";
+    EXPECT_EQ(world.resolve()->color.value, "never");
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ Result<void> Embedded::events(const EventFilter& filter, const Holdpoint::OnEven
         for (const store::Change& change : changes) {
             if (change.event.seq <= seen) continue;
             seen = change.event.seq;
-            if (!service::matches(wanted, *change.request)) continue;
+            if (!service::matches(wanted, change)) continue;
             Result<Request> request = Request::read(resource_of(*change.request));
             if (!request) return request.error();
             const std::string_view name = core::public_name(change.event.event.kind);

@@ -49,16 +49,35 @@ store::ListFilter visible_to(const Viewer& viewer, store::ListFilter filter) {
     return filter;
 }
 
-bool matches(const store::ListFilter& filter, const core::Request& request) {
-    return fits(filter.state, request.state) && fits(filter.outcome, request.outcome) &&
-           fits(filter.session, request.session) && fits(filter.thread, request.thread) &&
+namespace {
+
+/// By what never changes, as long as the request lives.
+bool matches_fixed(const store::ListFilter& filter, const core::Request& request) {
+    return fits(filter.session, request.session) && fits(filter.thread, request.thread) &&
            fits(filter.task, request.task) && fits(filter.user, request.user) &&
            fits(filter.agent, request.agent) && fits(filter.tool, request.tool) &&
-           fits(filter.risk, request.risk) && fits(filter.kind, request.kind) &&
-           fits(filter.batch, request.batch) && fits(filter.agent_id, request.agent_id) &&
-           fits(filter.is_released, request.is_released) &&
+           fits(filter.kind, request.kind) && fits(filter.batch, request.batch) &&
+           fits(filter.agent_id, request.agent_id) &&
            (!filter.since || request.created_at >= *filter.since) &&
            (!filter.until || request.created_at < *filter.until);
+}
+
+}  // namespace
+
+bool matches(const store::ListFilter& filter, const core::Request& request) {
+    return fits(filter.state, request.state) && fits(filter.outcome, request.outcome) &&
+           fits(filter.risk, request.risk) && fits(filter.is_released, request.is_released) &&
+           matches_fixed(filter, request);
+}
+
+bool matches(const store::ListFilter& filter, const store::Change& change) {
+    const core::Request& request = *change.request;
+    // What happens together is told with one request, which may have ended only at the last of it.
+    const bool is_over = store::is_after_the_end(change.event.event.kind);
+    const core::State state = is_over ? core::State::settled : core::State::pending;
+    return fits(filter.state, state) && (!filter.outcome || is_over) &&
+           fits(filter.outcome, request.outcome) && fits(filter.risk, request.risk) &&
+           fits(filter.is_released, request.is_released) && matches_fixed(filter, request);
 }
 
 }  // namespace holdpoint::service

@@ -35,5 +35,7 @@ store::ListFilter visible_to(const Viewer& viewer, store::ListFilter filter);
 
 /// Whether a request passes a filter; the same rules that the store's index applies.
 bool matches(const store::ListFilter& filter, const core::Request& request);
+/// Whether an event that was just committed passes a filter; as the store judges it ever after.
+bool matches(const store::ListFilter& filter, const store::Change& change);
 
 }  // namespace holdpoint::service

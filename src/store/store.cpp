@@ -22,6 +22,10 @@ std::optional<Role> parse_role(std::string_view text) {
     return std::nullopt;
 }
 
+bool is_after_the_end(core::EventKind kind) {
+    return kind == core::EventKind::settled || kind == core::EventKind::reported;
+}
+
 bool may_decide(Role role) { return role == Role::approver || role == Role::admin; }
 
 bool is_decider(const Principal& person) { return !person.is_disabled && may_decide(person.role); }

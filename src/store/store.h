@@ -110,6 +110,10 @@ struct Change {
     std::shared_ptr<const core::Request> request;
 };
 
+/// Whether a request has ended once this happened to it. What came before stays what it was: an
+/// event of somebody who waited is not one of a rejected request later.
+bool is_after_the_end(core::EventKind kind);
+
 /// Every field narrows the list; unset means any.
 struct ListFilter {
     std::optional<core::State> state;
@@ -222,8 +226,10 @@ class Transaction {
     /// Moves every pending deadline; for an operator who accepts a clock that was set.
     virtual Result<void> shift_deadlines(std::int64_t ms) = 0;
 
-    /// Events of the span, oldest first, with the request as it stands now. Every event of the span
-    /// may be looked at, however few pass the filter: who has time for some only, bounds it.
+    /// Events of the span, oldest first, with the request as it stands now. State, outcome and risk
+    /// of a filter are those that the request had when it happened, so that whoever reads later
+    /// finds what whoever listened was told. Every event of the span may be looked at, however few
+    /// pass the filter: who has time for some only, bounds it.
     virtual Result<std::vector<Change>> events(const EventSpan& span, const ListFilter& filter,
                                                int limit) = 0;
     virtual Result<std::vector<StoredEvent>> events_of(const RequestId& id) = 0;

@@ -207,6 +207,42 @@ TEST_P(StoreLists, APageIsNotDisturbedByWhatArrivesMeanwhile) {
     EXPECT_EQ(second.requests.front()->row, first.requests.back()->row - 1);
 }
 
+TEST_P(StoreLists, EventsAreFilteredByWhatWasTrueThen) {
+    const std::int64_t before = get([](Transaction& tx) { return tx.last_event(); });
+    Request made = request(start);
+    made.risk = RiskLevel::low;
+    Step opening = opened(made);
+    opening.request.session = "then";
+    const RequestPointer first = get([&](Transaction& tx) { return tx.apply(opening); });
+    Step ending = settled(*first, Outcome::rejected, start + 1);
+    ending.request.risk = RiskLevel::critical;
+    get([&](Transaction& tx) { return tx.apply(ending); });
+
+    const auto found = [&](auto change) {
+        ListFilter filter;
+        filter.session = "then";
+        change(filter);
+        std::vector<std::int64_t> numbers;
+        for (const Change& one :
+             get([&](Transaction& tx) { return tx.events({.after = before}, filter, 10); }))
+            numbers.push_back(one.event.seq - before);
+        return numbers;
+    };
+    using Numbers = std::vector<std::int64_t>;
+    EXPECT_EQ(found([](ListFilter&) {}), (Numbers{1, 2}));
+    EXPECT_EQ(found([](ListFilter& f) { f.state = State::pending; }), (Numbers{1}));
+    EXPECT_EQ(found([](ListFilter& f) { f.state = State::settled; }), (Numbers{2}));
+    EXPECT_EQ(found([](ListFilter& f) { f.outcome = Outcome::rejected; }), (Numbers{2}));
+    EXPECT_EQ(found([](ListFilter& f) { f.outcome = Outcome::approved; }), (Numbers{}));
+    EXPECT_EQ(found([](ListFilter& f) { f.risk = RiskLevel::low; }), (Numbers{1}));
+    EXPECT_EQ(found([](ListFilter& f) { f.risk = RiskLevel::critical; }), (Numbers{2}));
+    EXPECT_EQ(found([](ListFilter& f) {
+                  f.state = State::pending;
+                  f.outcome = Outcome::rejected;
+              }),
+              (Numbers{}));
+}
+
 TEST_P(StoreLists, EventsAreFilteredLikeLists) {
     const std::vector<Change> all = get([](Transaction& tx) { return tx.events({}, {}, 10'000); });
     EXPECT_GT(all.size(), static_cast<std::size_t>(count));
@@ -215,6 +251,8 @@ TEST_P(StoreLists, EventsAreFilteredLikeLists) {
         SCOPED_TRACE("field " + std::to_string(field));
         ListFilter filter;
         narrow(filter, field);
+        // What changes with time is another promise.
+        if (filter.state || filter.outcome) continue;
         const std::int64_t after = roll(3000);
         const EventSpan span{after, after + roll(3000)};
         std::vector<std::int64_t> expected, found;

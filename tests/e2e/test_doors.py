@@ -88,6 +88,47 @@ class DoorTest(unittest.TestCase):
             config.write_text("[serve]\ntimeout = \"1h\"\n")
             self.assertIn("--timeout", self.run_and_fail("--policy", str(path), "--config", str(config)), "a config file is no other way")
 
+    def test_X6_a_config_file_that_is_not_understood_starts_nothing(self):
+        shapes = {
+            "[server]\nexclude-requester = true\n": ("line 1", "[server]"),
+            "quorum = 5\n[serve]\n": ("line 1", "quorum"),
+            "[serve.policy]\nquorum = 5\n": ("line 1", "[serve.policy]"),
+            "[serve\nquorum = 5\n": ("line 1", "not closed"),
+            '[serve]\nrequire-tool = ["a", "b\n': ("line 2", "not closed"),
+            '[serve]\nrequire-tool = ["a", "b"\n': ("line 2", "not closed"),
+            "[serve]\nquorum = 5\nquorum = 1\n": ("line 3", "twice"),
+            "[serve]\nquorums = 5\n": ("line 2", "quorums"),
+            "[serve]\nhelp = true\n": ("line 2", "help"),
+            "[serve]\nquorum = 500\n": ("line 2", "quorum"),
+            "[serve]\nquorum = [2, 3]\n": ("line 2", "quorum"),
+            "[serve]\nquorum = true\n": ("line 2", "quorum"),
+            "[serve]\nexclude-requester = tru\n": ("line 2", "true"),
+            '[serve]\nexclude-requester = "yes please"\n': ("line 2", "exclude-requester"),
+            "[serve]\nexclude-requester = 1\n": ("line 2", "exclude-requester"),
+            "[serve]\nnotify = []\n": ("line 2", "notify"),
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "config.toml"
+            for text, reasons in shapes.items():
+                with self.subTest(text=text):
+                    config.write_text(text)
+                    words = self.run_and_fail("--listen", f"127.0.0.1:{free_port()}", "--config", str(config))
+                    for reason in (str(config), *reasons):
+                        self.assertIn(reason, words)
+
+    def test_a_config_file_says_what_flags_say(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "config.toml"
+            config.write_text('url = "http://127.0.0.1:1"  # for the client\n[serve]\nexclude-requester = true\nreason-required = false\n'
+                              'quorum = 2\nrequire-tool = [\n  "pay", # money\n  "wipe",\n]\ndefault-verdict = "allow"\n')
+            with Server("--config", str(config), "--quorum", "3") as server:
+                agent = server.actor("agent", "config-bot", owner="ann")
+                asked = agent.propose(tool="wipe")
+                self.assertEqual(asked["requirement"]["lines"][0]["quorum"], 3, "a flag wins")
+                self.assertTrue(asked["requirement"]["exclude_requester"])
+                self.assertFalse(asked["requirement"]["reason_required"])
+                self.assertEqual(agent.propose(tool="look")["outcome"], "allowed")
+
     def test_a_port_in_use_is_said(self):
         with Server() as server:
             words = self.run_and_fail("--listen", f"127.0.0.1:{server.port}")

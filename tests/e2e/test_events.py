@@ -1,6 +1,8 @@
 """Server-sent events (H7): order, filters, resuming, heartbeat, who sees what."""
 import json
+import pathlib
 import socket
+import tempfile
 import threading
 import time
 import unittest
@@ -191,6 +193,66 @@ class EventTest(ServerTest):
         for reader in readers:
             reader.close()
         eventually(lambda: self.admin.get("/v1/stats")["streams"] == 0, "the streams are forgotten")
+
+
+# What a person changes can raise the risk.
+RAISING = """holdpoint: 1
+policy: pages
+defaults: {decision: require}
+tools: {publish: {risk: low}}
+rules:
+  - {id: wide, tools: [publish], when: "args.n > 10", then: require, risk: high}
+"""
+
+
+class FilteredReplayTest(unittest.TestCase):
+    def test_H7_a_filter_gives_the_same_events_live_and_later(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "policy.yaml"
+            path.write_text(RAISING)
+            with Server("--policy", str(path)) as server:
+                self.check(server)
+
+    def check(self, server):
+        agent, ann, bob = server.actor("agent", "bot"), server.actor("approver", "ann"), server.actor("approver", "bob")
+        filters = [{}, {"state": "pending"}, {"state": "settled"}, {"state": "pending", "outcome": "approved"}, {"tool": "publish"},
+                   *({"outcome": word} for word in ("approved", "modified", "rejected", "cancelled", "denied")),
+                   *({"risk": word} for word in ("low", "medium", "high", "critical")),
+                   {"state": "pending", "risk": "low"}, {"outcome": "modified", "risk": "high"}]
+        live = [EventReader(ann, query) for query in filters]
+        two = {"lines": [{"quorum": 2}]}
+        approved, rejected, cancelled = (agent.propose("publish", {"n": n}, requirement=two) for n in (1, 2, 30))
+        raised = agent.propose("publish", {"n": 3}, requirement=two)
+        self.assertEqual(raised["risk"]["level"], "low")
+        for person in (ann, bob):
+            person.decide(approved)
+        agent.post(f"/v1/requests/{approved['id']}/report", {"success": True})
+        ann.decide(rejected, "reject")
+        agent.post(f"/v1/requests/{cancelled['id']}/cancel")
+        changed = ann.decide(raised, "modify", arguments={"n": 40})
+        self.assertEqual(changed["risk"]["level"], "high")
+        self.assertEqual(bob.decide(raised, digest=changed["digest"])["outcome"], "modified")
+        last = live[0].until("request-settled", raised["id"])[-1]
+
+        told = {}
+        for query, reader in zip(filters, live):
+            with self.subTest(filter=query):
+                later = EventReader(ann, query, last_event_id=0)
+                eventually(lambda: later.beats, "everything has been told")
+                ids = [event["id"] for event in later.events]
+                # Its own last one has come, so the others before it have.
+                eventually(lambda: len(reader.events) >= len(ids), "what was told live")
+                self.assertEqual([event["id"] for event in reader.events], ids)
+                told[json.dumps(query)] = [(event["event"], event["data"]["request"]["id"]) for event in later.events]
+                for one in (later, reader):
+                    one.close()
+        self.assertIn(("approval-required", rejected["id"]), told['{"state": "pending"}'], "it was pending then")
+        self.assertEqual(told['{"outcome": "rejected"}'], [("request-settled", rejected["id"])])
+        self.assertEqual(told['{"outcome": "approved"}'], [("request-settled", approved["id"]), ("tool-result", approved["id"])])
+        self.assertEqual(told['{"state": "pending", "outcome": "approved"}'], [])
+        self.assertIn(("approval-required", raised["id"]), told['{"risk": "low"}'])
+        self.assertEqual(told['{"outcome": "modified", "risk": "high"}'], [("request-settled", raised["id"])])
+        self.assertEqual(told["{}"][-1], (last["event"], raised["id"]))
 
 
 class StreamLifeTest(unittest.TestCase):

@@ -76,7 +76,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     void offer(const store::Change& change, const std::string& text) {
         if (!service::may_see(viewer_, *change.request)) return;
         if (!session_.empty() && change.request->session != session_) return;
-        if (filter_ && !service::matches(*filter_, *change.request)) return;
+        if (filter_ && !service::matches(*filter_, change)) return;
         if (!is_replaying_) return send(change.event.seq, text);
         if (kept_.size() >= kept_max) return close();
         kept_.emplace_back(change.event.seq, text);

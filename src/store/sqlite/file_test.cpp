@@ -147,7 +147,7 @@ TEST_F(SqliteFile, OfAnOlderVersionIsBroughtUpToDateAndKeepsWhatItHas) {
         "DROP INDEX session_id; ALTER TABLE session DROP COLUMN id;"
         "ALTER TABLE session DROP COLUMN last_seen_at; ALTER TABLE session DROP COLUMN user_agent;"
         "ALTER TABLE outbox DROP COLUMN target; ALTER TABLE request DROP COLUMN held;"
-        "PRAGMA user_version=2");
+        "ALTER TABLE event DROP COLUMN risk; PRAGMA user_version=2");
     ASSERT_TRUE(open(options()));
     const Result<RequestPtr> loaded = run([&](Transaction& tx) { return tx.load(id); });
     ASSERT_TRUE(loaded);
@@ -173,13 +173,28 @@ TEST_F(SqliteFile, OfAVersionWhosePushSubscriptionsHadNoSessionOpensWithoutThem)
         "CREATE INDEX push_subscription_principal ON push_subscription(principal);"
         "INSERT INTO push_subscription SELECT randomblob(16), id, 'https://push.example/1',"
         " zeroblob(65), zeroblob(16), 'phone', 1, NULL FROM principal;"
-        "PRAGMA user_version=3");
+        "ALTER TABLE event DROP COLUMN risk; PRAGMA user_version=3");
     ASSERT_EQ(answer("SELECT count(*) FROM push_subscription"), "1");
     ASSERT_TRUE(open(options()));
     EXPECT_TRUE(run([&](Transaction& tx) { return tx.load(id); }));
     const auto kept = run([](Transaction& tx) { return tx.push_subscriptions(std::nullopt); });
     ASSERT_TRUE(kept);
     EXPECT_TRUE(kept->empty()) << "nobody can say which credential asked for it";
+}
+
+TEST_F(SqliteFile, OfAVersionWhoseEventsHadNoRiskIsFilteredByTheRequests) {
+    ASSERT_TRUE(open(options()));
+    const RequestPtr made = *create(1);
+    close();
+    edit("ALTER TABLE event DROP COLUMN risk; PRAGMA user_version=4");
+    ASSERT_TRUE(open(options()));
+    for (const core::RiskLevel risk : {core::RiskLevel::low, core::RiskLevel::medium}) {
+        ListFilter filter;
+        filter.risk = risk;
+        const auto events = run([&](Transaction& tx) { return tx.events({}, filter, 10); });
+        ASSERT_TRUE(events);
+        EXPECT_EQ(events->empty(), made->risk != risk);
+    }
 }
 
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {

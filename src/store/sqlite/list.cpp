@@ -235,7 +235,8 @@ Result<BuiltQuery> SqliteTransaction::build_events(const EventSpan& span, const 
     const Result<std::optional<std::vector<std::int64_t>>> refs = requesters_of(filter);
     if (!refs) return refs.error();
     BuiltQuery query;
-    if (*refs && (*refs)->empty()) return query;
+    const bool is_never = filter.state == core::State::pending && filter.outcome;
+    if (is_never || (*refs && (*refs)->empty())) return query;
     query.add(span.after);
     query.add(std::int64_t{std::clamp(limit, 1, limit_max)});
     query.add(span.up_to);
@@ -243,7 +244,20 @@ Result<BuiltQuery> SqliteTransaction::build_events(const EventSpan& span, const 
     query.sql =
         "SELECT e.seq, e.kind, e.at, e.actor, e.via, e.address, e.detail, e.previous, e.request"
         " FROM event e CROSS JOIN request h ON h.row=e.request WHERE e.seq>?1 AND e.seq<=?3";
-    query.sql += conditions(query, filter, *refs ? &**refs : nullptr);
+    // What changes with time is asked of the event; how it ended never changes once it has.
+    ListFilter rest = filter;
+    rest.state.reset();
+    rest.risk.reset();
+    if (filter.state || filter.outcome) {
+        const bool is_over = filter.outcome || *filter.state == core::State::settled;
+        query.sql += fmt::format(" AND e.kind {}IN ({},{})", is_over ? "" : "NOT ",
+                                 static_cast<int>(core::EventKind::settled),
+                                 static_cast<int>(core::EventKind::reported));
+    }
+    if (filter.risk)
+        query.sql += fmt::format(" AND coalesce(e.risk,h.risk)=?{}",
+                                 query.add(static_cast<std::int64_t>(*filter.risk)));
+    query.sql += conditions(query, rest, *refs ? &**refs : nullptr);
     query.sql += " ORDER BY e.seq LIMIT ?2";
     return query;
 }

@@ -310,7 +310,14 @@ CREATE INDEX push_subscription_principal ON push_subscription(principal);
 CREATE INDEX push_subscription_session ON push_subscription(session);
 )";
 
-constexpr std::array all{version_1, version_2, version_3, version_4};
+// The risk that a request had when something happened to it: a change may raise it, and a stream
+// that asks for a risk must find later what it would have been told then. In the rows that are
+// there it is null, which means the request's own.
+constexpr const char* version_5 = R"(
+ALTER TABLE event ADD COLUMN risk INTEGER;
+)";
+
+constexpr std::array all{version_1, version_2, version_3, version_4, version_5};
 
 }  // namespace
 

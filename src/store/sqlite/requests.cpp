@@ -192,7 +192,7 @@ Result<std::shared_ptr<const core::Request>> SqliteTransaction::apply(core::Step
     std::int64_t last_event = before.last_event;
     for (const core::Event& event : step.events) {
         HOLDPOINT_ASSERT(event.request == request.id);
-        const Result<std::int64_t> seq = append_event(event, request.row, last_event);
+        const Result<std::int64_t> seq = append_event(event, request, last_event);
         if (!seq) return seq.error();
         last_event = *seq;
         seqs.push_back(*seq);
@@ -375,12 +375,13 @@ Result<void> SqliteTransaction::write_votes(const core::Request& request,
 
 /// The one way into the event log, in the order of `seq`, inside the transaction of the change it
 /// tells of. This is where the event's leaf of the audit tree is sealed.
-Result<std::int64_t> SqliteTransaction::append_event(const core::Event& event, std::int64_t row,
+Result<std::int64_t> SqliteTransaction::append_event(const core::Event& event,
+                                                     const core::Request& request,
                                                      std::int64_t previous) {
     const std::int64_t seq = ++tally_.numbers().last_event;
     Using insert(insert_event_);
     insert->bind(1, seq);
-    insert->bind(2, row);
+    insert->bind(2, request.row);
     insert->bind(3, previous);
     insert->bind(4, static_cast<std::int64_t>(event.kind));
     insert->bind(5, event.at);
@@ -388,6 +389,7 @@ Result<std::int64_t> SqliteTransaction::append_event(const core::Event& event, s
     insert->bind(7, event.via);
     insert->bind(8, event.address);
     bind_json(insert_event_, 9, event.detail);
+    insert->bind(10, static_cast<std::int64_t>(request.risk));
     insert->step();
     if (database_.fault() != 0) return failed();
     return seq;

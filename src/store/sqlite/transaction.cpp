@@ -44,8 +44,8 @@ SqliteTransaction::SqliteTransaction(Database& database, Setup setup)
                                     " VALUES(?1, ?2, ?3, ?4, ?5)")),
       delete_votes_(database.prepare("DELETE FROM vote WHERE request=?1")),
       insert_event_(database.prepare(
-          "INSERT INTO event(seq, request, previous, kind, at, actor, via, address, detail)"
-          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")),
+          "INSERT INTO event(seq, request, previous, kind, at, actor, via, address, detail, risk)"
+          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")),
       event_by_seq_(database.prepare(
           "SELECT seq, kind, at, actor, via, address, detail, previous, request FROM event"
           " WHERE seq=?1")),

@@ -181,7 +181,7 @@ class SqliteTransaction final : public Transaction {
                                 std::int64_t last_event);
     Result<void> write_body(Statement& statement, const core::Request& request);
     Result<void> write_votes(const core::Request& request, const core::Request* before);
-    Result<std::int64_t> append_event(const core::Event& event, std::int64_t row,
+    Result<std::int64_t> append_event(const core::Event& event, const core::Request& request,
                                       std::int64_t previous);
     Result<void> append_effects(const core::Step& step, const core::Request& request);
     void count(const core::Request* before, const core::Request& after);
