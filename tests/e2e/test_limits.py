@@ -63,6 +63,17 @@ class LimitTest(unittest.TestCase):
             self.assertEqual((statuses[0], statuses[-1]), (403, 429), "one guesser has more addresses than can be counted")
             self.assertEqual(guess("2001:db8:1:3::1"), 403, "another network is not blocked")
 
+    def test_X4_a_port_behind_the_address_makes_no_other_address(self):
+        with Server("--behind-proxy") as server:
+            def wrong(address):
+                return server.client("hp_agent_" + "A" * 43).get("/v1/me", headers={"X-Forwarded-For": address}).status
+            statuses = [wrong(f"198.51.100.7:{1000 + i}") for i in range(40)]
+            self.assertEqual((statuses[0], statuses[-1]), (401, 429))
+            self.assertEqual(wrong("198.51.100.7"), 429)
+            statuses = [wrong(f"[2001:db8::7]:{1000 + i}") for i in range(40)]
+            self.assertEqual((statuses[0], statuses[-1]), (401, 429))
+            self.assertEqual(wrong("198.51.100.8:1"), 401, "another address is another")
+
     def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
         with Server() as server:
             server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})
