@@ -307,6 +307,17 @@ class BadInputTest(ServerTest):
             with self.subTest(name):
                 self.only_refusals(data, allowed)
 
+    def test_a_query_that_cannot_be_read_names_its_parameter_and_keeps_the_connection(self):
+        for value in ("%ff", "%00", "a%0ab", "%", "%zz", "%ed%a0%80"):
+            with self.subTest(value=value):
+                sent = f"GET /v1/requests?limit=5&session={value} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.ann.key}\r\n\r\n"
+                received = raw_exchange(self.server, (sent + "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").encode())
+                self.assertEqual(raw_statuses(received), [400, 200], "the next call is answered")
+                self.assertIn(b'"field":"session"', received)
+        received = raw_exchange(self.server, b"GET /v1/requests?%ff=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        self.assertEqual(raw_statuses(received), [400])
+        self.assertNotIn(b'"field"', received)
+
     def test_152_an_upgrade_is_not_followed(self):
         data = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n"
         self.assertEqual(raw_statuses(raw_exchange(self.server, data))[:1], [200])

@@ -9,6 +9,7 @@
 #include "api/wire/query.h"
 #include "base/json_fields.h"
 #include "base/sha256.h"
+#include "base/text.h"
 
 namespace holdpoint::api {
 namespace {
@@ -20,6 +21,8 @@ bool is_json(std::string_view content_type) {
     const std::size_t end = type.find_last_not_of(' ');
     return http::equal_ignoring_case(type.substr(0, end + 1), "application/json");
 }
+
+constexpr std::size_t query_name_bytes_max = 64;
 
 }  // namespace
 
@@ -134,7 +137,12 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     const Route* route = find(call->request, call->id, allowed);
     const SiteFile* file =
         !route && allowed.empty() ? find_file(*options_.site, call->request.path) : nullptr;
-    if (file && (call->request.method == "GET" || call->request.method == "HEAD"))
+    const bool is_get = call->request.method == "GET" || call->request.method == "HEAD";
+    if (const http::Request::QueryFault& fault = call->request.query_fault; !fault.message.empty())
+        return call->exchange->respond(
+            wire::to_response({ErrorCode::invalid_argument, std::string(fault.message),
+                               visible(cut_utf8(fault.name, query_name_bytes_max))}));
+    if (file && is_get)
         return call->exchange->respond(render_file(*options_.site, *file, call->request));
     if (file) allowed = "GET";
     if (!route && allowed.empty())

@@ -17,9 +17,16 @@ struct Request {
     /// Percent-decoded, without the query. Begins with `/`; holds no control character, no
     /// backslash, no `.` or `..` segment, and is valid UTF-8: anything else was answered with 400.
     std::string path;
-    /// Decoded, in order, repeated names kept.
+    /// Decoded, in order, repeated names kept; up to the first that cannot be.
     std::vector<std::pair<std::string, std::string>> query;
     std::string body;
+    /// What is wrong with the query, and with which parameter where its name can be told. It says
+    /// nothing about where the call ends, so that the door can answer it like any other.
+    struct QueryFault {
+        std::string_view message;  ///< a literal; empty: nothing is wrong
+        std::string name;
+    };
+    QueryFault query_fault;
     std::string peer;  ///< address of the other end, without port
     bool is_tls = false;
 
