@@ -161,8 +161,10 @@ void add_limit_options(Command command, ServeFlags& flags) {
         .not_negative()
         .group(group);
     command
-        .add_option("--rate-per-address", flags.rate_per_address,
-                    "Calls per second of one address; 0: no limit")
+        .add_option(
+            "--rate-per-address", flags.rate_per_address,
+            "Calls per second of one address, probes, metrics and the inbox's files aside; 0: no "
+            "limit")
         .not_negative()
         .group(group);
 }

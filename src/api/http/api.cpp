@@ -116,6 +116,12 @@ Api::Api(store::Store& store, Clock& clock, service::PolicyInForce& policy, Offl
       hashes_(offload_),
       started_at_(clock.now()) {}
 
+bool Api::is_probe(const Route& route) {
+    // Numbers for others than this machine's are counted with the credential that they take.
+    return route.handle == &Api::health || route.handle == &Api::ready ||
+           route.handle == &Api::metrics;
+}
+
 const Api::Route* Api::find(const http::Request& request, std::string& id,
                             std::string& allowed) const {
     // HEAD is GET whose body the engine leaves out.
@@ -138,6 +144,13 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     const SiteFile* file =
         !route && allowed.empty() ? find_file(*options_.site, call->request.path) : nullptr;
     const bool is_get = call->request.method == "GET" || call->request.method == "HEAD";
+    // A page takes a dozen files at once, all of them from memory; probes must not be turned away
+    // because of their neighbours. Everything else counts, also what leads nowhere.
+    const bool is_free = (file && is_get) || (route && is_probe(*route));
+    const bool is_counted_later = route && route->need != Need::nothing;
+    if (!is_free && !is_counted_later)
+        if (const std::optional<Error> limited = authenticator_.check_address(call->request.peer))
+            return call->exchange->respond(wire::to_response(*limited));
     if (const http::Request::QueryFault& fault = call->request.query_fault; !fault.message.empty())
         return call->exchange->respond(
             wire::to_response({ErrorCode::invalid_argument, std::string(fault.message),

@@ -128,6 +128,7 @@ class Api {
     void get_request(const CallPtr& call);
     void get_for_person(const CallPtr& call, const RequestId& id);
     void get_batch(const CallPtr& call);
+    static bool is_probe(const Route& route);
     void get_timeline(const CallPtr& call);
     void list(const CallPtr& call);
     void cancel(const CallPtr& call);
