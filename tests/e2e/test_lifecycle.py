@@ -1,10 +1,11 @@
 """The life of a request: kinds and decisions, quorum, batches, waiting, listing, numbers."""
 import base64
 import concurrent.futures
+import json
 import time
 import unittest
 
-from harness import SUBJECTS, Server, ServerTest, eventually
+from harness import SUBJECTS, Server, ServerTest, eventually, raw_exchange, raw_statuses
 from test_time import seconds_between
 
 FIELDS = ["id", "kind", "state", "outcome", "session", "thread", "task", "user", "agent", "owner", "batch", "SUBJECT", "proposed",
@@ -453,6 +454,49 @@ class LifecycleTest(ServerTest):
         for other in ({**base, "arguments": {"a": 2, "b": "x"}}, {**base, "tool": "u"}, {**base, "arguments": {"a": 1}}):
             self.assertNotEqual(self.agent.propose(action=other)["digest"], first["digest"])
         self.assertNotEqual(self.other_agent.propose(action=base)["digest"], first["digest"])
+
+    def test_the_same_extend_prolongs_once(self):
+        request = self.agent.propose()
+        key = {"Idempotency-Key": self.fresh("extend")}
+        path = f"/v1/requests/{request['id']}/extend"
+        first = self.ann.post(path, {"seconds": 60}, headers=key)
+        again = self.ann.post(path, {"seconds": 60}, headers=key)
+        self.assertEqual((first.status, again.status), (200, 200))
+        self.assertEqual(first["expires_at"], again["expires_at"])
+        self.assertNotEqual(first["expires_at"], request["expires_at"])
+        self.assertNotIn("Idempotency-Replayed", first.headers)
+        self.assertEqual(again.headers["Idempotency-Replayed"], "true")
+        self.assertStatus(self.ann.post(path, {"seconds": 61}, headers=key), 422, "refused", "Idempotency-Key")
+        self.assertNotEqual(self.ann.post(path, {"seconds": 60})["expires_at"], first["expires_at"], "without a key it is another")
+
+    def test_the_same_decisions_count_once(self):
+        two = {"lines": [{"quorum": 2}]}
+        made = [self.agent.propose(requirement=two) for _ in range(3)]
+        self.ann.decide(made[2], "reject")
+        body = {"decisions": [{"id": request["id"], "decision": "approve"} for request in made]}
+        key = {"Idempotency-Key": self.fresh("many")}
+        first, again = (self.bob.post("/v1/decisions", body, headers=key) for _ in range(2))
+        self.assertEqual([result["status"] for result in first["results"]], [200, 200, 409])
+        self.assertEqual([result["status"] for result in again["results"]], [200, 200, 409])
+        self.assertEqual(again.headers["Idempotency-Replayed"], "true")
+        for request in made[:2]:
+            self.assertEqual([event["type"] for event in self.ann.timeline(request)], ["approval-required", "decision-recorded"])
+        body["decisions"].pop()
+        self.assertStatus(self.bob.post("/v1/decisions", body, headers=key), 422, "refused", "Idempotency-Key")
+
+    def test_a_key_is_refused_where_it_would_not_count(self):
+        request = self.agent.propose()
+        key = {"Idempotency-Key": self.fresh("ignored")}
+        count = len(self.admin.get("/v1/keys")["keys"])
+        for client, path, body in ((self.admin, "/v1/keys", {"role": "agent", "name": "twice"}),
+                                   (self.admin, "/v1/links", {"user": "ann"}),
+                                   (self.server.client(), "/v1/session", {"name": "ann", "password": "x"}),
+                                   (self.ann, f"/v1/requests/{request['id']}/undo", None),
+                                   (self.ann, f"/api/approvals/{request['id']}/approve", None)):
+            with self.subTest(path=path):
+                self.assertStatus(client.post(path, body, headers=key), 400, "invalid_argument", "Idempotency-Key")
+        self.assertEqual(len(self.admin.get("/v1/keys")["keys"]), count)
+        self.assertEqual(self.agent.read(request)["state"], "pending")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/requests", Need::anybody, &Api::list},
         {"POST", "/v1/requests/{id}/cancel", Need::propose, &Api::cancel},
         {"POST", "/v1/requests/{id}/extend", Need::decide, &Api::extend, true},
-        {"POST", "/v1/requests/{id}/undo", Need::decide, &Api::undo, true},
+        {"POST", "/v1/requests/{id}/undo", Need::decide, &Api::undo, true, Repeats::anew},
         {"POST", "/v1/requests/{id}/challenge", Need::decide, &Api::challenge_decision, true},
         {"POST", "/v1/requests/{id}/presence", Need::oversee, &Api::tell_presence},
         {"POST", "/v1/requests/{id}/snooze", Need::oversee, &Api::snooze},
@@ -63,7 +63,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"POST", "/v1/policy/suggest", Need::oversee, &Api::suggest},
         {"GET", "/v1/stats", Need::oversee, &Api::stats},
         {"GET", "/v1/me", Need::anybody, &Api::me},
-        {"POST", "/v1/keys", Need::admin, &Api::create_key},
+        {"POST", "/v1/keys", Need::admin, &Api::create_key, false, Repeats::anew},
         {"GET", "/v1/keys", Need::admin, &Api::list_keys},
         {"POST", "/v1/keys/{id}/revoke", Need::admin, &Api::revoke_key},
         {"POST", "/v1/users", Need::admin, &Api::create_user},
@@ -72,7 +72,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"POST", "/v1/users/{id}/disable", Need::admin, &Api::disable_user},
         {"POST", "/v1/users/{id}/enable", Need::admin, &Api::enable_user},
         {"POST", "/v1/users/{id}/groups", Need::admin, &Api::set_groups},
-        {"POST", "/v1/session", Need::nothing, &Api::sign_in},
+        {"POST", "/v1/session", Need::nothing, &Api::sign_in, false, Repeats::anew},
         {"GET", "/v1/session", Need::oversee, &Api::get_session},
         {"DELETE", "/v1/session", Need::oversee, &Api::sign_out},
         {"POST", "/v1/session/options", Need::nothing, &Api::passkey_get_options},
@@ -85,15 +85,18 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/push/subscriptions", Need::oversee, &Api::list_push},
         {"POST", "/v1/push/subscriptions", Need::oversee, &Api::add_push},
         {"DELETE", "/v1/push/subscriptions/{id}", Need::oversee, &Api::remove_push},
-        {"POST", "/v1/push/decision", Need::nothing, &Api::decide_pushed, true},
+        {"POST", "/v1/push/decision", Need::nothing, &Api::decide_pushed, true, Repeats::anew},
         {"GET", "/v1/sessions", Need::oversee, &Api::list_sessions},
         {"POST", "/v1/sessions/{id}/revoke", Need::oversee, &Api::revoke_session},
-        {"POST", "/v1/links", Need::admin, &Api::create_link},
+        {"POST", "/v1/links", Need::admin, &Api::create_link, false, Repeats::anew},
         {"GET", "/api/approvals", Need::anybody, &Api::alias_list},
         {"GET", "/api/approvals/pending", Need::anybody, &Api::alias_pending},
-        {"POST", "/api/approvals/{id}/approve", Need::decide, &Api::alias_approve, true},
-        {"POST", "/api/approvals/{id}/reject", Need::decide, &Api::alias_reject, true},
-        {"POST", "/api/agent/approve", Need::decide, &Api::alias_agent_approve, true},
+        {"POST", "/api/approvals/{id}/approve", Need::decide, &Api::alias_approve, true,
+         Repeats::anew},
+        {"POST", "/api/approvals/{id}/reject", Need::decide, &Api::alias_reject, true,
+         Repeats::anew},
+        {"POST", "/api/agent/approve", Need::decide, &Api::alias_agent_approve, true,
+         Repeats::anew},
         {"GET", "/healthz", Need::nothing, &Api::health},
         {"GET", "/readyz", Need::nothing, &Api::ready},
         {"GET", "/metrics", Need::nothing, &Api::metrics},
@@ -167,6 +170,11 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
         response.headers.emplace_back("Allow", allowed);
         return call->exchange->respond(std::move(response));
     }
+    if (route->repeats == Repeats::anew && call->request.has_header("idempotency-key"))
+        return call->exchange->respond(
+            wire::to_response({ErrorCode::invalid_argument,
+                               "this call takes no idempotency key: sent again, it is done again",
+                               "Idempotency-Key"}));
     call->now = clock_.now();
     if (route->need == Need::nothing) return (this->*route->handle)(call);
 
