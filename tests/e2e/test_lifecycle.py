@@ -455,6 +455,26 @@ class LifecycleTest(ServerTest):
             self.assertNotEqual(self.agent.propose(action=other)["digest"], first["digest"])
         self.assertNotEqual(self.other_agent.propose(action=base)["digest"], first["digest"])
 
+    def half_closed(self, data):
+        """What a client gets that says all it has to say and then only reads."""
+        started = time.monotonic()
+        received = raw_exchange(self.server, data.encode())
+        self.assertLess(time.monotonic() - started, 10, "nobody waits for somebody who may be gone")
+        self.assertEqual(len(raw_statuses(received)), 1, received)
+        return raw_statuses(received)[0], json.loads(received.split(b"\r\n\r\n", 1)[1])
+
+    def test_who_only_reads_on_learns_what_was_proposed(self):
+        body = json.dumps({"action": {"tool": "t", "arguments": {"a": 1}}})
+        head = f"HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.agent.key}\r\nContent-Type: application/json\r\n"
+        status, made = self.half_closed(f"POST /v1/requests?wait=60 {head}Content-Length: {len(body)}\r\n\r\n{body}")
+        self.assertEqual((status, made["state"]), (201, "pending"))
+        status, seen = self.half_closed(f"GET /v1/requests/{made['id']}?wait=60 {head}\r\n")
+        self.assertEqual((status, seen["id"], seen["state"]), (200, made["id"], "pending"))
+        many = json.dumps({"requests": [{"action": {"tool": "t"}}]})
+        status, batch = self.half_closed(f"POST /v1/batches?wait=60 {head}Content-Length: {len(many)}\r\n\r\n{many}")
+        self.assertEqual((status, len(batch["requests"])), (201, 1))
+        eventually(lambda: self.admin.get("/v1/stats")["waiters"] == 0, "nobody waits any more")
+
     def test_the_same_extend_prolongs_once(self):
         request = self.agent.propose()
         key = {"Idempotency-Key": self.fresh("extend")}

@@ -98,6 +98,8 @@ class Exchange {
 };
 
 using Handler = std::move_only_function<void(Request&&, std::shared_ptr<Exchange>)>;
+    /// Whether an answer could still be sent: false once it was, or the connection is closed.
+    virtual bool is_open() const = 0;
 
 /// Renders an error that the engine itself answers (400, 408, 413, 414, 415, 417, 431, 500, 503,
 /// 505) in the form of the API. `code` is a snake_case word, `message` a sentence without secrets.
