@@ -161,6 +161,11 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     if (file && is_get)
         return call->exchange->respond(render_file(*options_.site, *file, call->request));
     if (file) allowed = "GET";
+    if (call->request.path == "*") {
+        http::Response response{204, "", "", {}};
+        response.headers.emplace_back("Allow", "GET, HEAD, POST, PUT, DELETE");
+        return call->exchange->respond(std::move(response));
+    }
     if (!route && allowed.empty())
         return call->exchange->respond(
             wire::to_response({ErrorCode::not_found, "there is nothing at this path"}));

@@ -180,7 +180,8 @@ TEST(RequestReader, NeedsExactlyOneSoundHost) {
 
 TEST(RequestReader, RefusesPathsThatCouldBeReadTwoWays) {
     for (const char* target :
-         {"http://a/", "a:443",    "*",          "/a/../b",  "/a/%2e%2e/b", "/./a",          "/..",
+         {"ftp://a/", "http://",    "http:/a",  "http://a@b/", "http://a/../b", "http:///a",
+          "a:443",    "*",          "/a/../b",  "/a/%2e%2e/b", "/./a",          "/..",
           "/a%00",    "/a%2fb",     "/a%2Fb",   "/a\\b",       "/a%5cb",        "/a%0a",
           "/a%7f",    "/a%",        "/a%4",     "/a%zz",       "/a#b",          "/%c0%af",
           "/%ff",     "/%ed%a0%80", "/\xc3\xa4"}) {
@@ -201,6 +202,23 @@ TEST(RequestReader, AQueryThatCannotBeReadIsTheDoorsToAnswer) {
     EXPECT_FALSE(read(get_of("/?%c0%af=1")).request.query_fault.message.empty());
     EXPECT_EQ(read(get_of("/?%c0%af=1")).request.query_fault.name, "");
     EXPECT_TRUE(read(get_of("/?a=%20&b")).request.query_fault.message.empty());
+}
+
+TEST(RequestReader, TheAbsoluteFormIsTakenAndItsHostCounts) {
+    const auto at = [](const std::string& target) {
+        return read("GET " + target + " HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n").request;
+    };
+    EXPECT_EQ(at("http://b.example:81/v1/me?x=1").path, "/v1/me");
+    EXPECT_EQ(at("http://b.example:81/v1/me?x=1").header("Host"), "b.example:81");
+    EXPECT_EQ(at("http://b.example:81/v1/me?x=1").query.size(), 1U);
+    EXPECT_EQ(at("HTTPS://[::1]").path, "/");
+    EXPECT_EQ(at("HTTPS://[::1]").header("Host"), "[::1]");
+    EXPECT_EQ(at("http://b?q").path, "/");
+    EXPECT_EQ(at("http://b?q").query.size(), 1U);
+    EXPECT_EQ(at("http://b/").header("x"), "y");
+    EXPECT_EQ(refusal("GET http://b/ HTTP/1.1\r\n\r\n"), 400) << "Host is needed all the same";
+    EXPECT_EQ(read("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").request.path, "*");
+    EXPECT_EQ(read("OPTIONS http://b HTTP/1.1\r\nHost: a\r\n\r\n").request.path, "*");
 }
 
 TEST(RequestReader, KeepsWithinItsLimits) {

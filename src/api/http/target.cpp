@@ -76,7 +76,27 @@ Request::QueryFault read_query(std::string_view text, Request& request) {
 
 }  // namespace
 
+SplitTarget split_target(std::string_view target, std::string_view method) {
+    std::size_t begin = 0;
+    for (const std::string_view scheme : {"http://", "https://"})
+        if (equal_ignoring_case(target.substr(0, scheme.size()), scheme)) begin = scheme.size();
+    if (begin == 0) return {target};
+    const std::size_t end = std::min(target.find_first_of("/?#", begin), target.size());
+    SplitTarget split{target.substr(end), begin, end - begin};
+    // Without a host it is no target of ours.
+    if (split.authority_size == 0) return {target};
+    if (split.rest.empty()) split.rest = method == "OPTIONS" ? "*" : "/";
+    return split;
+}
+
 std::string_view read_target(std::string_view target, Request& request) {
+    if (target == "*" && request.method == "OPTIONS") {
+        request.path = target;
+        return {};
+    }
+    // `http://host?query` has no path; the root is meant.
+    const std::string rooted = target.starts_with('?') ? "/" + std::string(target) : std::string();
+    if (!rooted.empty()) target = rooted;
     if (target.empty() || target.front() != '/') {
         return "the request target must be a path beginning with `/`";
     }
