@@ -25,7 +25,7 @@ ExitCode answer(Session& session, const AnswerOptions& options) {
                                           ? answer_value(*request, options.values)
                                           : parse_given_json(options.answer_json, "--answer-json");
     if (!value) return session.out.fail(value.error());
-    session.out.say(headline(*request));
+    name_request(session.out, *request);
     json::object body{{"decision", "answer"}, {"answer", *value}};
     if (!options.note.empty()) body["note"] = options.note;
     return send_decision(session, *request, std::move(body));

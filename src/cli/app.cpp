@@ -21,27 +21,35 @@ void add_global_flags(Command app, Flags& flags) {
     app.add_option("--config", flags.config, "Config file to read instead of the usual two");
     app.add_option("--color", flags.color, "Colour: auto, always, never")
         .one_of({"auto", "always", "never"});
-    app.add_flag("--json", flags.is_json, "JSON on standard output, one value per line");
+    app.add_flag("--json", flags.is_json,
+                 "JSON on standard output, one value per line; errors as JSON on standard error");
     app.add_flag("-q,--quiet", flags.is_quiet, "No messages, only data and errors");
     app.add_flag("--allow-http", flags.may_use_http,
                  "Send the key unencrypted beyond this machine (HOLDPOINT_ALLOW_HTTP=1)");
 }
 
-int end_with(const CLI::App& app, const CLI::ParseError& error) {
+/// For a line that was not understood: whoever says --json gets it, wherever it stands.
+bool asks_for_json(int argc, const char* const* argv) {
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+        if (std::string_view(argv[i]) == "--json") return true;
+    return false;
+}
+
+int end_with(const CLI::App& app, const CLI::ParseError& error, bool is_json) {
     // --help and --version arrive as errors with code 0.
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
     Error usage{ErrorCode::invalid_argument, error.what()};
     const std::vector<std::string> unknown = app.remaining();
     if (app.get_subcommands().empty() && !unknown.empty())
         usage.message = fmt::format("there is no `{}`", visible(cut_utf8(unknown.front(), 60)));
-    std::fputs((error_line(usage, "see `holdpoint --help`") + "\n").c_str(), stderr);
+    complain(usage, "see `holdpoint --help`", is_json);
     return static_cast<int>(ExitCode::usage);
 }
 
 /// Released arguments that never reached the reader must not look like success.
-int end_with(ExitCode code) {
+int end_with(ExitCode code, bool is_json) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
-    std::fputs("holdpoint: cannot write to standard output\n", stderr);
+    complain({ErrorCode::internal, "cannot write to standard output"}, "", is_json);
     return static_cast<int>(code == ExitCode::fine ? ExitCode::failed : code);
 }
 
@@ -59,7 +67,7 @@ void on_session(Command command, Commands& commands, std::function<ExitCode(Sess
 ExitCode in_session(const Flags& flags, const std::function<ExitCode(Session&)>& work) {
     Result<Settings> settings = resolve(flags, real_surroundings());
     if (!settings) {
-        std::fputs((error_line(settings.error(), "see `holdpoint doctor`") + "\n").c_str(), stderr);
+        complain(settings.error(), "see `holdpoint doctor`", flags.is_json);
         return ExitCode::usage;
     }
     Session session{*settings, Output(*settings, flags),
@@ -118,12 +126,12 @@ int run(int argc, const char* const* argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return end_with(app, error);
+        return end_with(app, error, asks_for_json(argc, argv));
     }
     try {
-        return end_with(commands.run(commands.flags));
+        return end_with(commands.run(commands.flags), commands.flags.is_json);
     } catch (const std::exception& error) {
-        std::fputs(fmt::format("holdpoint: {}\n", visible(error.what())).c_str(), stderr);
+        complain({ErrorCode::internal, visible(error.what())}, "", commands.flags.is_json);
         return static_cast<int>(ExitCode::failed);
     }
 }

@@ -20,7 +20,7 @@ ExitCode send_cancel(Session& session, const CancelOptions& options, const char*
                      json::object body) {
     const Answer<Request> request = find_request(session.client, options.id);
     if (!request) return session.out.fail(request.error());
-    session.out.say(headline(*request));
+    name_request(session.out, *request);
     const Answer<Request> after = request_of(
         session.client.call({.method = "POST",
                              .path = "/v1/requests/" + path_part(request->id) + "/" + verb,

@@ -31,7 +31,7 @@ ExitCode release(Session& session, const Request& request, json::object body,
 }
 
 ExitCode announce(Session& session, const Request& request, json::object body) {
-    session.out.say(headline(request));
+    name_request(session.out, request);
     return send_decision(session, request, std::move(body));
 }
 

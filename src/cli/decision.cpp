@@ -58,9 +58,13 @@ Result<void> confirm_word(const Sureness& sureness, const Word& word) {
 
 }  // namespace
 
+void name_request(const Output& out, const Request& request) {
+    if (!out.is_json() || may_prompt()) out.say(headline(request));
+}
+
 Result<std::string> confirm_release(const Output& out, const Request& request,
                                     const Sureness& sureness) {
-    out.say(headline(request));
+    name_request(out, request);
     if (!request.is_pending()) return std::string();
     if (const std::string code = confirmation_code(request); !code.empty()) {
         const Result<void> sure = confirm_word(

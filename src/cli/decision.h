@@ -22,6 +22,9 @@ struct Sureness {
     std::string confirm_word;  ///< --confirm: the code, or for critical risk the tool's name
 };
 
+/// Says what is about to be decided; to a program that reads JSON only if a person may be asked.
+void name_request(const Output& out, const Request& request);
+
 /// Shows the headline and, on a terminal, asks: for the confirmation code where the request has
 /// one, else y/n for high risk and the tool's name for critical. Without a terminal a code and a
 /// critical risk need `confirm_word`. Answers with the code to send, empty where none is asked for;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "cli/json_text.h"
 #include "cli/marks.h"
 
 namespace holdpoint::cli {
@@ -87,6 +88,19 @@ std::string error_line(const Error& error, std::string_view hint) {
     return text;
 }
 
+std::string error_json_line(const Error& error, const json::value& request) {
+    json::object told{{"code", to_string(error.code)}, {"message", error.message}};
+    if (!error.field.empty()) told["field"] = error.field;
+    if (error.retry_after_s > 0) told["retry_after_s"] = error.retry_after_s;
+    if (!request.is_null()) told["request"] = request;
+    return compact(json::object{{"error", std::move(told)}});
+}
+
+void complain(const Error& error, std::string_view hint, bool is_json) {
+    std::fflush(stdout);
+    write_line(stderr, is_json ? error_json_line(error) : error_line(error, hint));
+}
+
 Output::Output(const Settings& settings, const Flags& flags)
     : is_json_(flags.is_json), is_quiet_(flags.is_quiet), is_terminal_(::isatty(STDOUT_FILENO)) {
     has_color_out_ = wants_color(settings.color.value, is_terminal_);
@@ -139,11 +153,15 @@ void Output::say(const Line& line) const {
     write_line(stderr, painted(line, has_color_err_));
 }
 
-ExitCode Output::fail(const Failure& failure) const { return fail(failure.error, failure.hint); }
+ExitCode Output::fail(const Failure& failure) const {
+    std::fflush(stdout);
+    write_line(stderr, is_json_ ? error_json_line(failure.error, failure.request)
+                                : error_line(failure.error, failure.hint));
+    return exit_code(failure.error.code);
+}
 
 ExitCode Output::fail(const Error& error, std::string_view hint) const {
-    std::fflush(stdout);
-    write_line(stderr, error_line(error, hint));
+    complain(error, hint, is_json_);
     return exit_code(error.code);
 }
 

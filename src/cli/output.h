@@ -32,7 +32,7 @@ class Output {
     void say(std::string_view message) const;  ///< stderr, unless --quiet
     void say(const Line& line) const;
 
-    /// Reports on stderr and answers with the code to end with.
+    /// Reports on stderr, with --json as one line of JSON, and answers with the code to end with.
     ExitCode fail(const Failure& failure) const;
     ExitCode fail(const Error& error, std::string_view hint = {}) const;
 
@@ -49,6 +49,13 @@ class Output {
 
 /// `holdpoint: <message>` with the field and the hint, for failures before there is an Output.
 std::string error_line(const Error& error, std::string_view hint);
+
+/// `{"error":{"code","message","field","request"}}` as the server says it, on one line that no
+/// terminal is controlled by. `request` is the one that stands, where a decision came too late.
+std::string error_json_line(const Error& error, const json::value& request = {});
+
+/// One or the other on stderr, before there is an Output.
+void complain(const Error& error, std::string_view hint, bool is_json);
 
 /// Columns of text; the last one takes what is left of the screen.
 class Table {

@@ -161,8 +161,10 @@ void add_limit_options(Command command, ServeFlags& flags) {
         .not_negative()
         .group(group);
     command
-        .add_option("--rate-per-address", flags.rate_per_address,
-                    "Calls per second of one address; 0: no limit")
+        .add_option(
+            "--rate-per-address", flags.rate_per_address,
+            "Calls per second of one address, probes, metrics and the inbox's files aside; 0: no "
+            "limit")
         .not_negative()
         .group(group);
 }
@@ -355,7 +357,7 @@ ExitCode serve(const ServeFlags& flags, std::vector<std::string> builtin_flags, 
     Error error = config ? served.error() : config.error();
     // What keeps a server from starting does not go away by itself.
     error.retry_after_s = 0;
-    std::fputs((error_line(error, "") + "\n").c_str(), stderr);
+    complain(error, "", is_json);
     return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
 }
 
@@ -396,11 +398,12 @@ void add_serve(Command app, Commands& commands) {
     on_run(command, commands, [command, flags](const Flags& global) {
         const Result<void> configured = take_config_files(command, global);
         if (!configured) {
-            std::fputs((error_line(configured.error(), "") + "\n").c_str(), stderr);
+            complain(configured.error(), "", global.is_json);
             return ExitCode::usage;
         }
         if (flags->data.empty()) {
-            std::fputs("holdpoint: say where the data lives: --data DIR\n", stderr);
+            complain({ErrorCode::invalid_argument, "say where the data lives: --data DIR"}, "",
+                     global.is_json);
             return ExitCode::usage;
         }
         return serve(*flags, given_builtin_flags(command), global.is_json);

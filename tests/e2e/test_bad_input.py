@@ -297,7 +297,12 @@ class BadInputTest(ServerTest):
         for name, data, allowed in (
             ("143 absolute form of another host", b"GET http://evil.example/v1/keys HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 401)),
             ("144 authority form", b"CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", (400, 404, 405, 501)),
-            ("144 asterisk", b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 404, 405)),
+            ("143 absolute form with userinfo", b"GET http://a@b/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400,)),
+            ("143 absolute form without a host", b"GET http:///healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400,)),
+            ("143 another scheme", b"GET ftp://x/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400,)),
+            ("143 absolute form and two hosts", b"GET http://x/healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n", (400,)),
+            ("143 absolute form and no host", b"GET http://x/healthz HTTP/1.1\r\nConnection: close\r\n\r\n", (400,)),
+            ("144 asterisk of another method", b"GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400,)),
             ("149 TRACE", b"TRACE /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 405, 501)),
             ("149 unknown", b"BREW /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 405, 501)),
             ("150 lower case", b"get /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 405, 501)),
@@ -306,6 +311,41 @@ class BadInputTest(ServerTest):
         ):
             with self.subTest(name):
                 self.only_refusals(data, allowed)
+
+    def test_143_the_absolute_form_is_taken_and_its_host_counts(self):
+        """RFC 9112 section 3.2.2: a server takes it, and what Host says does not matter then."""
+        for target in (b"http://x/healthz", b"HTTPS://other:1/healthz", b"http://[::1]:7480/healthz?"):
+            with self.subTest(target=target):
+                data = b"GET " + target + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                self.assertEqual(raw_statuses(raw_exchange(self.server, data)), [200])
+        data = f"GET http://x?a=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+        self.assertEqual(raw_statuses(raw_exchange(self.server, data)), [200], "no path is the root")
+
+    def test_143_a_page_of_another_host_is_not_helped_by_the_absolute_form(self):
+        session = self.server.person_with_session(self.fresh("absolute"))
+        def sign_out(target, host, origin):
+            head = (f"DELETE {target} HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nCookie: {session.cookie}\r\n"
+                    f"X-Holdpoint-CSRF: {session.csrf}\r\nConnection: close\r\n\r\n")
+            return raw_statuses(raw_exchange(self.server, head.encode()))
+        self.assertEqual(sign_out("http://inner.example/v1/session", "evil.example", "http://evil.example"), [403])
+        self.assertEqual(sign_out("http://inner.example/v1/session", "evil.example", "http://inner.example"), [200])
+
+    def test_144_the_options_of_the_server_are_told(self):
+        for target in (b"*", b"http://x"):
+            received = raw_exchange(self.server, b"OPTIONS " + target + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            self.assertEqual(raw_statuses(received), [204])
+            self.assertIn(b"Allow: GET", received)
+
+    def test_a_query_that_cannot_be_read_names_its_parameter_and_keeps_the_connection(self):
+        for value in ("%ff", "%00", "a%0ab", "%", "%zz", "%ed%a0%80"):
+            with self.subTest(value=value):
+                sent = f"GET /v1/requests?limit=5&session={value} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.ann.key}\r\n\r\n"
+                received = raw_exchange(self.server, (sent + "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").encode())
+                self.assertEqual(raw_statuses(received), [400, 200], "the next call is answered")
+                self.assertIn(b'"field":"session"', received)
+        received = raw_exchange(self.server, b"GET /v1/requests?%ff=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        self.assertEqual(raw_statuses(received), [400])
+        self.assertNotIn(b'"field"', received)
 
     def test_152_an_upgrade_is_not_followed(self):
         data = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n"

@@ -129,6 +129,22 @@ class DoorTest(unittest.TestCase):
                 self.assertFalse(asked["requirement"]["reason_required"])
                 self.assertEqual(agent.propose(tool="look")["outcome"], "allowed")
 
+    def test_X3_a_key_or_certificate_that_cannot_be_used_says_what_to_do(self):
+        cert, key = self.certificate()
+        folder = pathlib.Path(cert).parent
+        locked = folder / "locked.pem"
+        subprocess.run(["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:secret", "-out", locked], check=True, capture_output=True)
+        (folder / "junk.pem").write_text("nothing\n")
+        other, other_key = self.certificate()
+        for files, reasons in {(cert, str(locked)): ("--tls-key", "passphrase"), (key, key): ("--tls-cert", "private key"),
+                               (cert, cert): ("--tls-key", "certificate"), (cert, other_key): ("--tls-key", "does not belong"),
+                               (str(folder / "junk.pem"), key): ("--tls-cert", "no certificate"),
+                               (cert, str(folder / "junk.pem")): ("--tls-key", "no private key")}.items():
+            with self.subTest(files=files):
+                words = self.run_and_fail("--tls-cert", files[0], "--tls-key", files[1], "--listen", f"127.0.0.1:{free_port()}")
+                for reason in reasons:
+                    self.assertIn(reason, words)
+
     def test_a_port_in_use_is_said(self):
         with Server() as server:
             words = self.run_and_fail("--listen", f"127.0.0.1:{server.port}")

@@ -1,10 +1,11 @@
 """The life of a request: kinds and decisions, quorum, batches, waiting, listing, numbers."""
 import base64
 import concurrent.futures
+import json
 import time
 import unittest
 
-from harness import SUBJECTS, Server, ServerTest, eventually
+from harness import SUBJECTS, Server, ServerTest, eventually, raw_exchange, raw_statuses
 from test_time import seconds_between
 
 FIELDS = ["id", "kind", "state", "outcome", "session", "thread", "task", "user", "agent", "owner", "batch", "SUBJECT", "proposed",
@@ -453,6 +454,69 @@ class LifecycleTest(ServerTest):
         for other in ({**base, "arguments": {"a": 2, "b": "x"}}, {**base, "tool": "u"}, {**base, "arguments": {"a": 1}}):
             self.assertNotEqual(self.agent.propose(action=other)["digest"], first["digest"])
         self.assertNotEqual(self.other_agent.propose(action=base)["digest"], first["digest"])
+
+    def half_closed(self, data):
+        """What a client gets that says all it has to say and then only reads."""
+        started = time.monotonic()
+        received = raw_exchange(self.server, data.encode())
+        self.assertLess(time.monotonic() - started, 10, "nobody waits for somebody who may be gone")
+        self.assertEqual(len(raw_statuses(received)), 1, received)
+        return raw_statuses(received)[0], json.loads(received.split(b"\r\n\r\n", 1)[1])
+
+    def test_who_only_reads_on_learns_what_was_proposed(self):
+        body = json.dumps({"action": {"tool": "t", "arguments": {"a": 1}}})
+        head = f"HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.agent.key}\r\nContent-Type: application/json\r\n"
+        status, made = self.half_closed(f"POST /v1/requests?wait=60 {head}Content-Length: {len(body)}\r\n\r\n{body}")
+        self.assertEqual((status, made["state"]), (201, "pending"))
+        status, seen = self.half_closed(f"GET /v1/requests/{made['id']}?wait=60 {head}\r\n")
+        self.assertEqual((status, seen["id"], seen["state"]), (200, made["id"], "pending"))
+        many = json.dumps({"requests": [{"action": {"tool": "t"}}]})
+        status, batch = self.half_closed(f"POST /v1/batches?wait=60 {head}Content-Length: {len(many)}\r\n\r\n{many}")
+        self.assertEqual((status, len(batch["requests"])), (201, 1))
+        eventually(lambda: self.admin.get("/v1/stats")["waiters"] == 0, "nobody waits any more")
+
+    def test_the_same_extend_prolongs_once(self):
+        request = self.agent.propose()
+        key = {"Idempotency-Key": self.fresh("extend")}
+        path = f"/v1/requests/{request['id']}/extend"
+        first = self.ann.post(path, {"seconds": 60}, headers=key)
+        again = self.ann.post(path, {"seconds": 60}, headers=key)
+        self.assertEqual((first.status, again.status), (200, 200))
+        self.assertEqual(first["expires_at"], again["expires_at"])
+        self.assertNotEqual(first["expires_at"], request["expires_at"])
+        self.assertNotIn("Idempotency-Replayed", first.headers)
+        self.assertEqual(again.headers["Idempotency-Replayed"], "true")
+        self.assertStatus(self.ann.post(path, {"seconds": 61}, headers=key), 422, "refused", "Idempotency-Key")
+        self.assertNotEqual(self.ann.post(path, {"seconds": 60})["expires_at"], first["expires_at"], "without a key it is another")
+
+    def test_the_same_decisions_count_once(self):
+        two = {"lines": [{"quorum": 2}]}
+        made = [self.agent.propose(requirement=two) for _ in range(3)]
+        self.ann.decide(made[2], "reject")
+        body = {"decisions": [{"id": request["id"], "decision": "approve"} for request in made]}
+        key = {"Idempotency-Key": self.fresh("many")}
+        first, again = (self.bob.post("/v1/decisions", body, headers=key) for _ in range(2))
+        self.assertEqual([result["status"] for result in first["results"]], [200, 200, 409])
+        self.assertEqual([result["status"] for result in again["results"]], [200, 200, 409])
+        self.assertEqual(again.headers["Idempotency-Replayed"], "true")
+        for request in made[:2]:
+            self.assertEqual([event["type"] for event in self.ann.timeline(request)], ["approval-required", "decision-recorded"])
+        body["decisions"].pop()
+        self.assertStatus(self.bob.post("/v1/decisions", body, headers=key), 422, "refused", "Idempotency-Key")
+
+    def test_a_key_is_refused_where_it_would_not_count(self):
+        request = self.agent.propose()
+        key = {"Idempotency-Key": self.fresh("ignored")}
+        count = len(self.admin.get("/v1/keys")["keys"])
+        for client, path, body in ((self.admin, "/v1/keys", {"role": "agent", "name": "twice"}),
+                                   (self.admin, "/v1/links", {"user": "ann"}),
+                                   (self.server.client(), "/v1/session", {"name": "ann", "password": "x"}),
+                                   (self.ann, f"/v1/requests/{request['id']}/undo", None),
+                                   (self.ann, f"/api/approvals/{request['id']}/approve", None)):
+            with self.subTest(path=path):
+                self.assertStatus(client.post(path, body, headers=key), 400, "invalid_argument", "Idempotency-Key")
+        self.assertEqual(len(self.admin.get("/v1/keys")["keys"]), count)
+        self.assertEqual(self.agent.read(request)["state"], "pending")
 
 
 if __name__ == "__main__":

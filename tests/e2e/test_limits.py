@@ -63,6 +63,29 @@ class LimitTest(unittest.TestCase):
             self.assertEqual((statuses[0], statuses[-1]), (403, 429), "one guesser has more addresses than can be counted")
             self.assertEqual(guess("2001:db8:1:3::1"), 403, "another network is not blocked")
 
+    def test_X4_a_port_behind_the_address_makes_no_other_address(self):
+        with Server("--behind-proxy") as server:
+            def wrong(address):
+                return server.client("hp_agent_" + "A" * 43).get("/v1/me", headers={"X-Forwarded-For": address}).status
+            statuses = [wrong(f"198.51.100.7:{1000 + i}") for i in range(40)]
+            self.assertEqual((statuses[0], statuses[-1]), (401, 429))
+            self.assertEqual(wrong("198.51.100.7"), 429)
+            statuses = [wrong(f"[2001:db8::7]:{1000 + i}") for i in range(40)]
+            self.assertEqual((statuses[0], statuses[-1]), (401, 429))
+            self.assertEqual(wrong("198.51.100.8:1"), 401, "another address is another")
+
+    def test_X4_calls_without_a_credential_count_for_their_address(self):
+        calls = {"options": ("POST", "/v1/session/options"), "spec": ("GET", "/openapi.json"), "nowhere": ("GET", "/v1/nothing"),
+                 "method": ("DELETE", "/v1/me"), "sign in": ("POST", "/v1/session")}
+        for name, (method, path) in calls.items():
+            with self.subTest(name), Server("--rate-per-address", "5") as server:
+                client = server.client(checked=False)
+                statuses = [client.call(method, path).status for _ in range(30)]
+                self.assertNotEqual(statuses[0], 429)
+                self.assertIn(429, statuses)
+                for free in ("/healthz", "/readyz", "/metrics", "/", *server.assets()):
+                    self.assertEqual([client.get(free).status for _ in range(3)], [200] * 3, free)
+
     def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
         with Server() as server:
             server.admin.post("/v1/users", {"name": "ann", "role": "approver", "password": "correct horse battery"})

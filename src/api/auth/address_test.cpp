@@ -32,11 +32,40 @@ TEST(Address, X4_a_caller_cannot_choose_its_address_by_sending_the_header_first)
     EXPECT_FALSE(request.is_tls);
 }
 
+TEST(Address, X4_a_port_does_not_make_another_address) {
+    for (const char* value : {"203.0.113.9:1", "203.0.113.9:65535", "8.8.8.8, 203.0.113.9:443"})
+        EXPECT_EQ(forwarded(std::string("X-Forwarded-For: ") + value + "\r\n").peer, "203.0.113.9")
+            << value;
+    for (const char* value :
+         {"[2001:db8::9]", "[2001:db8::9]:443", "2001:DB8:0::9", "2001:db8:0:0:0:0:0:9"})
+        EXPECT_EQ(forwarded(std::string("X-Forwarded-For: ") + value + "\r\n").peer, "2001:db8::9")
+            << value;
+}
+
 TEST(Address, what_is_no_address_is_not_believed) {
-    for (const char* value : {"unknown", "a, b", "1.2.3.4 5",
+    for (const char* value : {"unknown",
+                              "a, b",
+                              "1.2.3.4 5",
+                              "1.2.3.4:",
+                              "1.2.3.4:x",
+                              "1.2.3.4:123456",
+                              "1.2.3",
+                              "1.2.3.400",
+                              "[1.2.3.4]",
+                              "[::1",
+                              "[]:1",
+                              "::1]",
+                              "[::1]1",
+                              "[::1]:",
+                              "fe80::1%eth0",
+                              ":80",
+                              "a:b",
+                              "abc.def",
+                              "1.2.3.4, 5.6.7.8:9:10",
                               "\x9b"
                               "31m",
-                              "1.2.3.4,", "<U+202E>"})
+                              "1.2.3.4,",
+                              "<U+202E>"})
         EXPECT_EQ(forwarded(std::string("X-Forwarded-For: ") + value + "\r\n").peer, "10.0.0.1")
             << value;
 }

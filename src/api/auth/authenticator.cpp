@@ -75,6 +75,12 @@ Authenticator::Authenticator(store::Store& store, Clock& clock, Options options)
 std::string_view Authenticator::cookie_name(bool is_tls) {
     return is_tls ? "__Host-holdpoint_session" : "holdpoint_session";
 }
+std::optional<Error> Authenticator::check_address(const std::string& peer) {
+    const std::optional<int> wait = per_address_.take(network_of(peer), clock_.now().ms);
+    if (!wait) return std::nullopt;
+    return limited(*wait);
+}
+
 
 void Authenticator::count_failure(const std::string& peer) {
     failures_.take(network_of(peer), clock_.now().ms);
@@ -175,8 +181,7 @@ Result<Caller> Authenticator::admit(const http::Request& request, Caller caller)
 
 void Authenticator::authenticate(const http::Request& request, Done done) {
     const std::int64_t now_ms = clock_.now().ms;
-    if (const std::optional<int> wait = per_address_.take(network_of(request.peer), now_ms))
-        return done(limited(*wait));
+    if (const std::optional<Error> wait = check_address(request.peer)) return done(*wait);
     Result<Credential> credential = read_credential(request);
     if (!credential) {
         const std::optional<Error> blocked = check_failures(request.peer);

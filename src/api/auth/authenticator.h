@@ -54,6 +54,9 @@ class Authenticator {
     /// The name of the session cookie; over TLS it cannot be set by anybody but this host.
     static std::string_view cookie_name(bool is_tls);
 
+    /// Takes one call of this address, for what needs no credential; authenticate() does so itself.
+    std::optional<Error> check_address(const std::string& peer);
+
     /// A failed sign-in counts like a wrong credential.
     void count_failure(const std::string& peer);
     std::optional<Error> check_failures(const std::string& peer);

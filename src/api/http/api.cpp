@@ -9,6 +9,7 @@
 #include "api/wire/query.h"
 #include "base/json_fields.h"
 #include "base/sha256.h"
+#include "base/text.h"
 
 namespace holdpoint::api {
 namespace {
@@ -21,6 +22,8 @@ bool is_json(std::string_view content_type) {
     return http::equal_ignoring_case(type.substr(0, end + 1), "application/json");
 }
 
+constexpr std::size_t query_name_bytes_max = 64;
+
 }  // namespace
 
 const std::vector<Api::Route>& Api::routes() {
@@ -32,7 +35,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/requests", Need::anybody, &Api::list},
         {"POST", "/v1/requests/{id}/cancel", Need::propose, &Api::cancel},
         {"POST", "/v1/requests/{id}/extend", Need::decide, &Api::extend, true},
-        {"POST", "/v1/requests/{id}/undo", Need::decide, &Api::undo, true},
+        {"POST", "/v1/requests/{id}/undo", Need::decide, &Api::undo, true, Repeats::anew},
         {"POST", "/v1/requests/{id}/challenge", Need::decide, &Api::challenge_decision, true},
         {"POST", "/v1/requests/{id}/presence", Need::oversee, &Api::tell_presence},
         {"POST", "/v1/requests/{id}/snooze", Need::oversee, &Api::snooze},
@@ -60,7 +63,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"POST", "/v1/policy/suggest", Need::oversee, &Api::suggest},
         {"GET", "/v1/stats", Need::oversee, &Api::stats},
         {"GET", "/v1/me", Need::anybody, &Api::me},
-        {"POST", "/v1/keys", Need::admin, &Api::create_key},
+        {"POST", "/v1/keys", Need::admin, &Api::create_key, false, Repeats::anew},
         {"GET", "/v1/keys", Need::admin, &Api::list_keys},
         {"POST", "/v1/keys/{id}/revoke", Need::admin, &Api::revoke_key},
         {"POST", "/v1/users", Need::admin, &Api::create_user},
@@ -69,7 +72,7 @@ const std::vector<Api::Route>& Api::routes() {
         {"POST", "/v1/users/{id}/disable", Need::admin, &Api::disable_user},
         {"POST", "/v1/users/{id}/enable", Need::admin, &Api::enable_user},
         {"POST", "/v1/users/{id}/groups", Need::admin, &Api::set_groups},
-        {"POST", "/v1/session", Need::nothing, &Api::sign_in},
+        {"POST", "/v1/session", Need::nothing, &Api::sign_in, false, Repeats::anew},
         {"GET", "/v1/session", Need::oversee, &Api::get_session},
         {"DELETE", "/v1/session", Need::oversee, &Api::sign_out},
         {"POST", "/v1/session/options", Need::nothing, &Api::passkey_get_options},
@@ -82,15 +85,18 @@ const std::vector<Api::Route>& Api::routes() {
         {"GET", "/v1/push/subscriptions", Need::oversee, &Api::list_push},
         {"POST", "/v1/push/subscriptions", Need::oversee, &Api::add_push},
         {"DELETE", "/v1/push/subscriptions/{id}", Need::oversee, &Api::remove_push},
-        {"POST", "/v1/push/decision", Need::nothing, &Api::decide_pushed, true},
+        {"POST", "/v1/push/decision", Need::nothing, &Api::decide_pushed, true, Repeats::anew},
         {"GET", "/v1/sessions", Need::oversee, &Api::list_sessions},
         {"POST", "/v1/sessions/{id}/revoke", Need::oversee, &Api::revoke_session},
-        {"POST", "/v1/links", Need::admin, &Api::create_link},
+        {"POST", "/v1/links", Need::admin, &Api::create_link, false, Repeats::anew},
         {"GET", "/api/approvals", Need::anybody, &Api::alias_list},
         {"GET", "/api/approvals/pending", Need::anybody, &Api::alias_pending},
-        {"POST", "/api/approvals/{id}/approve", Need::decide, &Api::alias_approve, true},
-        {"POST", "/api/approvals/{id}/reject", Need::decide, &Api::alias_reject, true},
-        {"POST", "/api/agent/approve", Need::decide, &Api::alias_agent_approve, true},
+        {"POST", "/api/approvals/{id}/approve", Need::decide, &Api::alias_approve, true,
+         Repeats::anew},
+        {"POST", "/api/approvals/{id}/reject", Need::decide, &Api::alias_reject, true,
+         Repeats::anew},
+        {"POST", "/api/agent/approve", Need::decide, &Api::alias_agent_approve, true,
+         Repeats::anew},
         {"GET", "/healthz", Need::nothing, &Api::health},
         {"GET", "/readyz", Need::nothing, &Api::ready},
         {"GET", "/metrics", Need::nothing, &Api::metrics},
@@ -113,6 +119,12 @@ Api::Api(store::Store& store, Clock& clock, service::PolicyInForce& policy, Offl
       hashes_(offload_),
       started_at_(clock.now()) {}
 
+bool Api::is_probe(const Route& route) {
+    // Numbers for others than this machine's are counted with the credential that they take.
+    return route.handle == &Api::health || route.handle == &Api::ready ||
+           route.handle == &Api::metrics;
+}
+
 const Api::Route* Api::find(const http::Request& request, std::string& id,
                             std::string& allowed) const {
     // HEAD is GET whose body the engine leaves out.
@@ -134,9 +146,26 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     const Route* route = find(call->request, call->id, allowed);
     const SiteFile* file =
         !route && allowed.empty() ? find_file(*options_.site, call->request.path) : nullptr;
-    if (file && (call->request.method == "GET" || call->request.method == "HEAD"))
+    const bool is_get = call->request.method == "GET" || call->request.method == "HEAD";
+    // A page takes a dozen files at once, all of them from memory; probes must not be turned away
+    // because of their neighbours. Everything else counts, also what leads nowhere.
+    const bool is_free = (file && is_get) || (route && is_probe(*route));
+    const bool is_counted_later = route && route->need != Need::nothing;
+    if (!is_free && !is_counted_later)
+        if (const std::optional<Error> limited = authenticator_.check_address(call->request.peer))
+            return call->exchange->respond(wire::to_response(*limited));
+    if (const http::Request::QueryFault& fault = call->request.query_fault; !fault.message.empty())
+        return call->exchange->respond(
+            wire::to_response({ErrorCode::invalid_argument, std::string(fault.message),
+                               visible(cut_utf8(fault.name, query_name_bytes_max))}));
+    if (file && is_get)
         return call->exchange->respond(render_file(*options_.site, *file, call->request));
     if (file) allowed = "GET";
+    if (call->request.path == "*") {
+        http::Response response{204, "", "", {}};
+        response.headers.emplace_back("Allow", "GET, HEAD, POST, PUT, DELETE");
+        return call->exchange->respond(std::move(response));
+    }
     if (!route && allowed.empty()) {
         if (std::optional<http::Response> page = render_lost(*options_.site, call->request))
             return call->exchange->respond(std::move(*page));
@@ -149,6 +178,11 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
         response.headers.emplace_back("Allow", allowed);
         return call->exchange->respond(std::move(response));
     }
+    if (route->repeats == Repeats::anew && call->request.has_header("idempotency-key"))
+        return call->exchange->respond(
+            wire::to_response({ErrorCode::invalid_argument,
+                               "this call takes no idempotency key: sent again, it is done again",
+                               "Idempotency-Key"}));
     call->now = clock_.now();
     if (route->need == Need::nothing) return (this->*route->handle)(call);
 

@@ -111,17 +111,24 @@ class Api {
     std::size_t waiters() const { return polls_.size(); }
     std::size_t streams() const { return streams_.size(); }
 
+    /// What comes of a call that is sent twice.
+    enum class Repeats {
+        harmless,  ///< nothing more than the first did, or it looks at the Idempotency-Key
+        anew,  ///< a second thing, or another answer: an Idempotency-Key is refused, not ignored
+    };
     struct Route {
         std::string_view method;
         std::string_view path;  ///< with at most one `{id}`
         auth::Need need;
         void (Api::*handle)(const CallPtr&);
         bool is_decision = false;  ///< agents are told that they can never do this
+        Repeats repeats = Repeats::harmless;
     };
     /// Every route of this door, for matching, tests and the specification.
     static const std::vector<Route>& routes();
 
   private:
+    static bool is_probe(const Route& route);
     // requests.cpp
     void submit(const CallPtr& call);
     void submit_batch(const CallPtr& call);

@@ -148,6 +148,7 @@ class ExchangeHandle final : public Exchange, public std::enable_shared_from_thi
     std::shared_ptr<Stream> start_stream(Response head) override;
     void trust() override;
     void on_abandon(std::move_only_function<void()> callback) override;
+    bool is_open() const override { return connection_ != nullptr; }
 
     /// The client went away; it may still be able to read.
     void abandon();

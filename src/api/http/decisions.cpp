@@ -6,6 +6,7 @@
 #include "api/wire/decide.h"
 #include "api/wire/request.h"
 #include "service/decide.h"
+#include "service/expire.h"
 #include "service/follow_up.h"
 #include "service/hold.h"
 #include "service/passkeys.h"
@@ -39,6 +40,13 @@ std::optional<Error> check_undo(const wire::Decision& decision, std::int64_t und
     return Error{ErrorCode::refused,
                  fmt::format("this server holds a decision for {} s at most", undo_ms_max / 1000),
                  "undo_s"};
+}
+
+/// Each decision of a call is remembered alone, under a key that no caller can send: those that
+/// took effect are not repeated with the call, those that did not had no effect that could be.
+service::Idempotency key_of_part(const service::Idempotency& whole, std::size_t index) {
+    if (whole.key.empty()) return {};
+    return {fmt::format("{} {}", whole.key, index), whole.call_hash};
 }
 
 void append_result(std::string& out, const std::string& id,
@@ -129,6 +137,8 @@ void Api::decide_many(const CallPtr& call) {
     if (!read_body(call, body, false, decision_limits())) return;
     Result<std::vector<wire::BulkDecision>> decisions = wire::parse_decisions(*body);
     if (!decisions) return respond_error(call, decisions.error());
+    std::optional<service::Idempotency> idempotency = read_idempotency(call);
+    if (!idempotency) return;
     authenticator_.count_more_decisions(call->caller, decisions->size() - 1);
 
     // Each is judged alone; they share a transaction, and a refusal of one does not touch another.
@@ -136,11 +146,20 @@ void Api::decide_many(const CallPtr& call) {
         std::string id;
         Result<service::Decided> decided;
     };
+    struct JudgedAll {
+        std::vector<Judged> each;
+        bool is_replay = false;
+    };
     auto work = [policy = policy_.current(), decisions = std::move(*decisions),
-                 caller = call->caller, undo_ms_max = options_.undo_ms_max,
-                 now = call->now](store::Transaction& tx) -> Result<std::vector<Judged>> {
-        std::vector<Judged> results;
-        for (const wire::BulkDecision& decision : decisions) {
+                 idempotency = std::move(*idempotency), caller = call->caller,
+                 undo_ms_max = options_.undo_ms_max,
+                 now = call->now](store::Transaction& tx) -> Result<JudgedAll> {
+        const auto before = service::find_replay(tx, caller.actor.id, idempotency);
+        if (!before) return before.error();
+        JudgedAll results;
+        results.is_replay = before->has_value();
+        for (std::size_t i = 0; i < decisions.size(); ++i) {
+            const wire::BulkDecision& decision = decisions[i];
             const std::optional<RequestId> id = RequestId::parse(decision.id);
             Result<service::Decided> decided =
                 Error{ErrorCode::not_found, "no request has this id"};
@@ -154,31 +173,33 @@ void Api::decide_many(const CallPtr& call) {
                     wrong = Error{ErrorCode::refused, "a passkey confirms one decision at a time",
                                   "passkey"};
                 decided = wrong ? Result<service::Decided>(*wrong)
-                                : service::decide(tx, *policy,
-                                                  {*id,
-                                                   one.command,
-                                                   caller.actor,
-                                                   {},
-                                                   now,
-                                                   given_by(caller, one.grant, now),
-                                                   one.undo_ms});
+                                : service::decide(
+                                      tx, *policy,
+                                      {*id, one.command, caller.actor, key_of_part(idempotency, i),
+                                       now, given_by(caller, one.grant, now), one.undo_ms});
             }
             // What the store itself cannot do fails the whole call, so that nothing is half done.
             const bool is_broken = !decided && (decided.error().code == ErrorCode::internal ||
                                                 decided.error().code == ErrorCode::unavailable);
             if (is_broken) return decided.error();
-            results.push_back({decision.id, std::move(decided)});
+            results.each.push_back({decision.id, std::move(decided)});
         }
+        if (!results.is_replay)
+            if (Result<void> ok = service::remember(tx, caller.actor.id, idempotency, {}, now); !ok)
+                return ok.error();
         return results;
     };
-    store_.run(std::move(work), [call](Result<std::vector<Judged>> results) {
+    store_.run(std::move(work), [call](Result<JudgedAll> results) {
         if (!results) return respond_error(call, results.error());
-        std::string out = "{\"results\":[";
-        for (std::size_t i = 0; i < results->size(); ++i) {
-            if (i > 0) out += ',';
-            append_result(out, (*results)[i].id, (*results)[i].decided);
+        http::Response response;
+        response.body = "{\"results\":[";
+        for (std::size_t i = 0; i < results->each.size(); ++i) {
+            if (i > 0) response.body += ',';
+            append_result(response.body, results->each[i].id, results->each[i].decided);
         }
-        respond_json(call, out + "]}");
+        response.body += "]}";
+        if (results->is_replay) response.headers.emplace_back("Idempotency-Replayed", "true");
+        call->exchange->respond(std::move(response));
     });
 }
 
@@ -190,12 +211,26 @@ void Api::extend(const CallPtr& call) {
     if (!read_body(call, body)) return;
     const Result<std::int64_t> ms = wire::parse_extend(*body);
     if (!ms) return respond_error(call, ms.error());
-    store_.run(
-        [policy = policy_.current(), id = *id, ms = *ms, actor = call->caller.actor,
-         now = call->now](store::Transaction& tx) {
-            return service::extend(tx, *policy, id, ms, actor, now);
-        },
-        [call](Result<service::Decided> decided) { respond_decided(call, decided); });
+    std::optional<service::Idempotency> idempotency = read_idempotency(call);
+    if (!idempotency) return;
+    auto work = [policy = policy_.current(), id = *id, ms = *ms, actor = call->caller.actor,
+                 idempotency = std::move(*idempotency),
+                 now = call->now](store::Transaction& tx) -> Result<service::Decided> {
+        const auto before = service::find_replay(tx, actor.id, idempotency);
+        if (!before) return before.error();
+        if (*before) {
+            Result<core::RequestPtr> stands = service::load_now(tx, *policy, id, now);
+            if (!stands) return stands.error();
+            return service::Decided{std::move(*stands), std::nullopt, true};
+        }
+        Result<service::Decided> extended = service::extend(tx, *policy, id, ms, actor, now);
+        if (!extended || extended->refusal) return extended;
+        if (Result<void> ok = service::remember(tx, actor.id, idempotency, {id}, now); !ok)
+            return ok.error();
+        return extended;
+    };
+    store_.run(std::move(work),
+               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::undo(const CallPtr& call) {

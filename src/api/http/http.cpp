@@ -18,6 +18,14 @@ std::string_view Request::value_of(const Field& field) const {
     return std::string_view(head_).substr(field.value_at, field.value_size);
 }
 
+void Request::replace_host(std::size_t at, std::size_t size) {
+    for (Field& field : fields_) {
+        if (!equal_ignoring_case(name_of(field), "Host")) continue;
+        field.value_at = static_cast<std::uint16_t>(at);
+        field.value_size = static_cast<std::uint16_t>(size);
+    }
+}
+
 std::string_view Request::header(std::string_view name) const {
     for (const Field& field : fields_) {
         if (equal_ignoring_case(name_of(field), name)) return value_of(field);

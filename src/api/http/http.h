@@ -14,11 +14,19 @@ namespace holdpoint::http {
 /// A complete request: head and body have been read and checked.
 struct Request {
     std::string method;  ///< as sent; methods are case-sensitive
-    /// Percent-decoded, without the query. Begins with `/`; holds no control character, no
-    /// backslash, no `.` or `..` segment, and is valid UTF-8: anything else was answered with 400.
+    /// Percent-decoded, without the query. Begins with `/` (or is the `*` of OPTIONS); holds no
+    /// control character, no backslash, no `.` or `..` segment, and is valid UTF-8: anything else
+    /// was answered with 400.
     std::string path;
-    /// Decoded, in order, repeated names kept.
+    /// Decoded, in order, repeated names kept; up to the first that cannot be.
     std::vector<std::pair<std::string, std::string>> query;
+    /// What is wrong with the query, and with which parameter where its name can be told. It says
+    /// nothing about where the call ends, so that the door can answer it like any other.
+    struct QueryFault {
+        std::string_view message;  ///< a literal; empty: nothing is wrong
+        std::string name;
+    };
+    QueryFault query_fault;
     std::string body;
     std::string peer;  ///< address of the other end, without port
     bool is_tls = false;
@@ -41,6 +49,8 @@ struct Request {
     };
     std::string_view name_of(const Field& field) const;
     std::string_view value_of(const Field& field) const;
+    /// Makes Host say what stands in the head at this place.
+    void replace_host(std::size_t at, std::size_t size);
 
     std::string head_;
     std::vector<Field> fields_;
@@ -88,6 +98,8 @@ class Exchange {
     /// allowed, dropping is too.
     /// The callback must not own the exchange, or neither would ever be freed.
     virtual void on_abandon(std::move_only_function<void()> callback) = 0;
+    /// Whether an answer could still be sent: false once it was, or the connection is closed.
+    virtual bool is_open() const = 0;
 };
 
 using Handler = std::move_only_function<void(Request&&, std::shared_ptr<Exchange>)>;

@@ -39,7 +39,7 @@ class LongPolls::Poll : public Timer,
         for (const RequestId& id : ids_) polls_.waiters_.add(id, *this);
         missing_ = ids_.size();
         exchange_->on_abandon([weak = weak_from_this()] {
-            if (const std::shared_ptr<Poll> gone = weak.lock()) gone->take();
+            if (const std::shared_ptr<Poll> gone = weak.lock()) gone->leave();
         });
         read([wait_ms](Poll& poll, Result<Requests> requests) {
             if (poll.is_over()) return;
@@ -86,6 +86,18 @@ class LongPolls::Poll : public Timer,
     }
 
   private:
+    /// The client has ended its side. It may still read, and must learn what it has proposed; but
+    /// nobody waits on behalf of somebody who is probably gone.
+    void leave() {
+        if (is_over()) return;
+        if (!exchange_->is_open()) {
+            take();
+            return;
+        }
+        for (const RequestId& id : ids_) polls_.waiters_.remove(id, *this);
+        on_timer();
+    }
+
     bool is_over() const { return !exchange_; }
     bool has_proposed() const { return shape_.status == 201; }
 

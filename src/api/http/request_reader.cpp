@@ -70,12 +70,14 @@ class HeadParser final : public beast::http::basic_parser<true> {
     }
 
     int version = 0;
+    std::size_t target_at = 0;  ///< in the head
 
   private:
     void on_request_impl(beast::http::verb, beast::string_view method, beast::string_view target,
                          int http_version, error_code&) override {
         request_.method.assign(method.data(), method.size());
         target_.assign(target.data(), target.size());
+        target_at = static_cast<std::size_t>(target.data() - request_.head_.data());
         version = http_version;
     }
     void on_field_impl(field, beast::string_view name, beast::string_view value,
@@ -229,7 +231,10 @@ void RequestReader::parse_head() {
     if (target_.size() > limits_.target_bytes_max) {
         return fail(414, "too_large", "the request target is too long");
     }
-    if (const std::string_view fault = read_target(target_, request_); !fault.empty()) {
+    const SplitTarget target = split_target(target_, request_.method);
+    if (target.authority_size > 0)
+        request_.replace_host(parser.target_at + target.authority_at, target.authority_size);
+    if (const std::string_view fault = read_target(target.rest, request_); !fault.empty()) {
         return refuse(fault);
     }
     check_head();

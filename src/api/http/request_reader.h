@@ -29,7 +29,8 @@ struct ReadError {
 /// our own. So the result does not depend on how the bytes were split on their way, which is what
 /// request smuggling lives on. Refused: Content-Length together with Transfer-Encoding or given
 /// twice, any transfer coding but `chunked`, folded headers, bare LF or CR, a missing or second
-/// Host, every target but origin-form, and content codings (a compressed body hides its size).
+/// Host, every target but origin-form and absolute-form (whose host then counts), and content
+/// codings (a compressed body hides its size).
 class RequestReader {
   public:
     enum class Status { need_more, complete, failed };

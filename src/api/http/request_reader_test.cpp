@@ -180,15 +180,45 @@ TEST(RequestReader, NeedsExactlyOneSoundHost) {
 
 TEST(RequestReader, RefusesPathsThatCouldBeReadTwoWays) {
     for (const char* target :
-         {"http://a/", "a:443",   "*",       "/a/../b", "/a/%2e%2e/b", "/./a",  "/..",
-          "/a%00",     "/a%2fb",  "/a%2Fb",  "/a\\b",   "/a%5cb",      "/a%0a", "/a%7f",
-          "/a%",       "/a%4",    "/a%zz",   "/a#b",    "/%c0%af",     "/%ff",  "/%ed%a0%80",
-          "/\xc3\xa4", "/?a=%00", "/?a=%0d", "/?a=%g0", "/?%c0%af"}) {
+         {"ftp://a/", "http://",    "http:/a",  "http://a@b/", "http://a/../b", "http:///a",
+          "a:443",    "*",          "/a/../b",  "/a/%2e%2e/b", "/./a",          "/..",
+          "/a%00",    "/a%2fb",     "/a%2Fb",   "/a\\b",       "/a%5cb",        "/a%0a",
+          "/a%7f",    "/a%",        "/a%4",     "/a%zz",       "/a#b",          "/%c0%af",
+          "/%ff",     "/%ed%a0%80", "/\xc3\xa4"}) {
         EXPECT_EQ(refusal(get_of(target)), 400) << target;
     }
     EXPECT_EQ(refusal("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
     EXPECT_EQ(read(get_of("/caf%C3%A9/...")).request.path, "/caf\xc3\xa9/...");
     EXPECT_EQ(read(get_of("/%252e%252e")).request.path, "/%2e%2e");
+}
+
+TEST(RequestReader, AQueryThatCannotBeReadIsTheDoorsToAnswer) {
+    for (const char* query : {"a=%00", "a=%0d", "a=%g0", "a=%ff", "b=1&a=%"}) {
+        const Read result = read(get_of("/x?" + std::string(query)));
+        ASSERT_EQ(result.status, Status::complete) << query;
+        EXPECT_FALSE(result.request.query_fault.message.empty()) << query;
+        EXPECT_EQ(result.request.query_fault.name, "a") << query;
+    }
+    EXPECT_FALSE(read(get_of("/?%c0%af=1")).request.query_fault.message.empty());
+    EXPECT_EQ(read(get_of("/?%c0%af=1")).request.query_fault.name, "");
+    EXPECT_TRUE(read(get_of("/?a=%20&b")).request.query_fault.message.empty());
+}
+
+TEST(RequestReader, TheAbsoluteFormIsTakenAndItsHostCounts) {
+    const auto at = [](const std::string& target) {
+        return read("GET " + target + " HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n").request;
+    };
+    EXPECT_EQ(at("http://b.example:81/v1/me?x=1").path, "/v1/me");
+    EXPECT_EQ(at("http://b.example:81/v1/me?x=1").header("Host"), "b.example:81");
+    EXPECT_EQ(at("http://b.example:81/v1/me?x=1").query.size(), 1U);
+    EXPECT_EQ(at("HTTPS://[::1]").path, "/");
+    EXPECT_EQ(at("HTTPS://[::1]").header("Host"), "[::1]");
+    EXPECT_EQ(at("http://b?q").path, "/");
+    EXPECT_EQ(at("http://b?q").query.size(), 1U);
+    EXPECT_EQ(at("http://b/").header("x"), "y");
+    EXPECT_EQ(refusal("GET http://b/ HTTP/1.1\r\n\r\n"), 400) << "Host is needed all the same";
+    EXPECT_EQ(read("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").request.path, "*");
+    EXPECT_EQ(read("OPTIONS http://b HTTP/1.1\r\nHost: a\r\n\r\n").request.path, "*");
 }
 
 TEST(RequestReader, KeepsWithinItsLimits) {

@@ -169,12 +169,18 @@ TEST_F(TlsServerTest, NamesTheFileThatCannotBeUsed) {
         return outcome ? std::string() : outcome.error().message;
     };
     EXPECT_EQ(problem("/nowhere.pem", key_file_),
-              "cannot use certificate `/nowhere.pem`: No such file or directory");
+              "cannot use certificate `/nowhere.pem` (--tls-cert): No such file or directory");
     EXPECT_EQ(problem(certificate_file_, "/nowhere.pem"),
-              "cannot use private key `/nowhere.pem`: No such file or directory");
+              "cannot use private key `/nowhere.pem` (--tls-key): No such file or directory");
     const std::string other = directory_ / "other.pem";
     write_certificate(directory_ / "unused.pem", other, "other");
-    EXPECT_NE(problem(certificate_file_, other).find("other.pem"), std::string::npos);
+    EXPECT_NE(problem(certificate_file_, other).find("other.pem` (--tls-key): it does not belong"),
+              std::string::npos);
+    EXPECT_NE(problem(key_file_, key_file_).find("it holds a private key, which is for --tls-key"),
+              std::string::npos);
+    EXPECT_NE(problem(certificate_file_, certificate_file_)
+                  .find("it holds a certificate, which is for --tls-cert"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "api/http/target.h"
 
+#include <algorithm>
+#include <string>
+
 #include "base/text.h"
 
 namespace holdpoint::http {
@@ -52,24 +55,48 @@ bool has_dot_segment(std::string_view path) {
     return false;
 }
 
-std::string_view read_query(std::string_view text, Request& request) {
+Request::QueryFault read_query(std::string_view text, Request& request) {
     while (!text.empty()) {
         const std::string_view part = text.substr(0, text.find('&'));
         text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
         if (part.empty()) continue;
-        if (request.query.size() == query_parameters_max) return "too many query parameters";
+        if (request.query.size() == query_parameters_max) return {"too many query parameters", {}};
         const std::size_t equals = part.find('=');
-        auto& [name, value] = request.query.emplace_back();
-        if (!decode(part.substr(0, equals), true, name)) return "malformed query parameter";
-        if (equals == std::string_view::npos) continue;
-        if (!decode(part.substr(equals + 1), true, value)) return "malformed query parameter";
+        std::string name;
+        std::string value;
+        if (!decode(part.substr(0, equals), true, name))
+            return {"the name of a query parameter is malformed", {}};
+        if (equals != std::string_view::npos && !decode(part.substr(equals + 1), true, value))
+            return {"must be UTF-8 without control characters, each byte as `%XX` where needed",
+                    std::move(name)};
+        request.query.emplace_back(std::move(name), std::move(value));
     }
     return {};
 }
 
 }  // namespace
 
+SplitTarget split_target(std::string_view target, std::string_view method) {
+    std::size_t begin = 0;
+    for (const std::string_view scheme : {"http://", "https://"})
+        if (equal_ignoring_case(target.substr(0, scheme.size()), scheme)) begin = scheme.size();
+    if (begin == 0) return {target};
+    const std::size_t end = std::min(target.find_first_of("/?#", begin), target.size());
+    SplitTarget split{target.substr(end), begin, end - begin};
+    // Without a host it is no target of ours.
+    if (split.authority_size == 0) return {target};
+    if (split.rest.empty()) split.rest = method == "OPTIONS" ? "*" : "/";
+    return split;
+}
+
 std::string_view read_target(std::string_view target, Request& request) {
+    if (target == "*" && request.method == "OPTIONS") {
+        request.path = target;
+        return {};
+    }
+    // `http://host?query` has no path; the root is meant.
+    const std::string rooted = target.starts_with('?') ? "/" + std::string(target) : std::string();
+    if (!rooted.empty()) target = rooted;
     if (target.empty() || target.front() != '/') {
         return "the request target must be a path beginning with `/`";
     }
@@ -86,8 +113,9 @@ std::string_view read_target(std::string_view target, Request& request) {
     }
     if (request.path.find('\\') != std::string::npos) return "malformed path";
     if (has_dot_segment(request.path)) return "a path has no `.` or `..` segments";
-    if (question == std::string_view::npos) return {};
-    return read_query(target.substr(question + 1), request);
+    if (question != std::string_view::npos)
+        request.query_fault = read_query(target.substr(question + 1), request);
+    return {};
 }
 
 }  // namespace holdpoint::http

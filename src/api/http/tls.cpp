@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509err.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -57,24 +58,66 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_si
 }
 
 /// A key with a passphrase is an error, not a question on the terminal.
-int no_passphrase(char*, int, int, void*) { return -1; }
+int no_passphrase(char*, int, int, void* was_asked) {
+    *static_cast<bool*>(was_asked) = true;
+    return -1;
+}
 
-Error file_error(std::string_view what, const std::string& file, std::string_view problem) {
-    std::string message = "cannot use " + std::string(what) + " `" + file + "`: ";
+/// One of the two files: what it should hold, and the flag that names it.
+struct PemFile {
+    std::string_view what;
+    std::string_view flag;
+    const std::string& path;
+};
+
+Error file_error(const PemFile& file, std::string_view problem) {
+    std::string message = "cannot use " + std::string(file.what) + " `" + file.path + "` (" +
+                          std::string(file.flag) + "): ";
     return Error{.code = ErrorCode::invalid_argument, .message = message + std::string(problem)};
 }
 
+/// The first error says what is wrong, those after it only where that was noticed.
 std::string openssl_problem() {
-    const unsigned long code = ERR_peek_last_error();
+    const unsigned long code = ERR_peek_error();
     ERR_clear_error();
     const char* text = code == 0 ? nullptr : ERR_reason_error_string(code);
     return text == nullptr ? "unknown problem" : text;
 }
 
-Result<void> check_readable(std::string_view what, const std::string& file) {
+bool holds(const std::string& path, std::string_view words) {
+    std::ifstream stream(path, std::ios::binary);
+    std::string line;
+    while (std::getline(stream, line))
+        if (line.starts_with("-----BEGIN ") && line.find(words) != std::string::npos) return true;
+    return false;
+}
+
+std::string certificate_problem(const std::string& path) {
+    const std::string otherwise = openssl_problem();
+    if (holds(path, "CERTIFICATE-----")) return otherwise;
+    if (holds(path, "PRIVATE KEY-----")) return "it holds a private key, which is for --tls-key";
+    return "it holds no certificate in PEM form";
+}
+
+std::string key_problem(const std::string& path, const std::string& certificate,
+                        bool has_passphrase) {
+    const int reason = ERR_GET_REASON(ERR_peek_error());
+    const std::string otherwise = openssl_problem();
+    if (has_passphrase)
+        return "it has a passphrase; give one without (`openssl pkey -in FILE -out NEW_FILE`)";
+    if (!holds(path, "PRIVATE KEY-----"))
+        return holds(path, "CERTIFICATE-----") ? "it holds a certificate, which is for --tls-cert"
+                                               : "it holds no private key in PEM form";
+    if (reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH)
+        return "it does not belong to the certificate `" + certificate + "`";
+    return otherwise;
+}
+
+Result<void> check_readable(const PemFile& file) {
     errno = 0;
-    if (std::ifstream stream(file); !stream || stream.peek() == std::ifstream::traits_type::eof()) {
-        return file_error(what, file, errno == 0 ? "the file is empty" : std::strerror(errno));
+    if (std::ifstream stream(file.path);
+        !stream || stream.peek() == std::ifstream::traits_type::eof()) {
+        return file_error(file, errno == 0 ? "the file is empty" : std::strerror(errno));
     }
     return {};
 }
@@ -86,12 +129,10 @@ void SslFree::operator()(ssl_ctx_st* context) const { SSL_CTX_free(context); }
 
 Result<TlsContext> TlsContext::load(const std::string& certificate_file,
                                     const std::string& key_file) {
-    if (Result<void> readable = check_readable("certificate", certificate_file); !readable) {
-        return readable.error();
-    }
-    if (Result<void> readable = check_readable("private key", key_file); !readable) {
-        return readable.error();
-    }
+    const PemFile certificate{"certificate", "--tls-cert", certificate_file};
+    const PemFile key{"private key", "--tls-key", key_file};
+    for (const PemFile& file : {certificate, key})
+        if (Result<void> readable = check_readable(file); !readable) return readable.error();
     ERR_clear_error();
     TlsContext loaded;
     loaded.context_.reset(SSL_CTX_new(TLS_server_method()));
@@ -107,15 +148,18 @@ Result<TlsContext> TlsContext::load(const std::string& certificate_file,
                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, &choose_protocol, nullptr);
+    bool has_passphrase = false;
     SSL_CTX_set_default_passwd_cb(context, &no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &has_passphrase);
 
     if (SSL_CTX_use_certificate_chain_file(context, certificate_file.c_str()) != 1) {
-        return file_error("certificate", certificate_file, openssl_problem());
+        return file_error(certificate, certificate_problem(certificate_file));
     }
     if (SSL_CTX_use_PrivateKey_file(context, key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(context) != 1) {
-        return file_error("private key", key_file, openssl_problem());
+        return file_error(key, key_problem(key_file, certificate_file, has_passphrase));
     }
+    SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
     return loaded;
 }
 

@@ -125,6 +125,47 @@ class Settings(World):
             self.assertTrue(done.stderr.startswith("holdpoint: "), done.stderr)
 
 
+class JsonErrors(World):
+    def error_of(self, done, code):
+        self.assertExit(done, code)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return json.loads(done.stderr)["error"]
+
+    def test_a_lost_race_and_a_wrong_key_can_be_told_apart(self):
+        request = self.propose()
+        self.assertExit(self.command("reject", request, "--json"), 0)
+        error = self.error_of(self.command("approve", request, "--json"), 1)
+        self.assertEqual(error["code"], "conflict")
+        self.assertEqual(error["request"]["outcome"], "rejected")
+        error = self.error_of(self.command("list", "--json", env={"HOLDPOINT_TOKEN": "hp_agent_" + "A" * 43}), 1)
+        self.assertEqual(error["code"], "unauthenticated")
+        self.assertNotIn("request", error)
+
+    def test_an_unknown_id_and_a_server_that_is_not_there(self):
+        error = self.error_of(self.command("show", "req_00000000000000000000000000", "--json"), 1)
+        self.assertEqual(error["code"], "not_found")
+        error = self.error_of(self.command("list", "--json", "--url", "http://127.0.0.1:1"), 5)
+        self.assertEqual(error["code"], "unavailable")
+
+    def test_a_wrong_command_line_and_wrong_settings(self):
+        config = Path(self.home.name) / "other.toml"
+        config.write_text("[server]\n")
+        for args in (["frobnicate", "--json"], ["--json", "approve"], ["list", "--risk", "huge", "--json"],
+                     ["request", "--tool", "x", "--args", "{", "--json"], ["list", "--config", config, "--json"],
+                     ["serve", "--json"], ["serve", "--config", config, "--json"],
+                     ["serve", "--data", self.home.name, "--listen", "nonsense", "--json"]):
+            with self.subTest(args=args):
+                error = self.error_of(self.command(*args), 2)
+                self.assertEqual(error["code"], "invalid_argument")
+                self.assertTrue(error["message"])
+
+    def test_what_controls_a_terminal_comes_out_as_escapes(self):
+        done = self.command("list", "--session", "x", "--url", "http://127.0.0.1:1/\x1b[31m", "--json")
+        self.assertNotIn("\x1b", done.stderr)
+        self.error_of(done, 2)
+
+
 class Colour(World):
     def test_colour_follows_flag_and_environment(self):
         self.propose("--session", "colour", "--risk", "high")
