@@ -1,5 +1,6 @@
 // One request: everything a person needs to decide, and the bar with which they do.
-import { Suspense, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
+import { Suspense, useEffect, useLayoutEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react'
+import { flushSync } from 'react-dom'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, mayGrant, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
 import { changes } from '../model/json'
@@ -63,23 +64,35 @@ async function prolong(request: Request): Promise<void> {
   }
 }
 
-/** True once the end of what will run was on the screen. */
-function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean; showRest: () => void } {
+/** Where what is decided stands, and in it the buttons that uncover a part of it. */
+const asked = 'h1, [data-asked]'
+const covered = ':is(h1, [data-asked]) [data-covered]'
+
+/** True once the end of what will run was on the screen. What is uncovered since then has an end of its own. */
+function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean; showRest: () => void; onUncover: (event: MouseEvent) => void } {
   const sentinel = useRef<HTMLDivElement>(null)
+  const observer = useRef<IntersectionObserver>(null)
   const seen = useRef(false)
+  const look = () => {
+    seen.current = false
+    observer.current?.disconnect()
+    if (sentinel.current) observer.current?.observe(sentinel.current)
+  }
   useEffect(() => {
-    if (!sentinel.current) return
-    const observer = new IntersectionObserver((entries) => {
+    observer.current = new IntersectionObserver((entries) => {
       if (entries.some((entry) => entry.isIntersecting)) seen.current = true
     })
-    observer.observe(sentinel.current)
-    return () => observer.disconnect()
+    look()
+    return () => observer.current?.disconnect()
   }, [])
   const showRest = () => {
     sentinel.current?.scrollIntoView({ block: 'end' })
     seen.current = true
   }
-  return { sentinel, hasSeen: () => seen.current, showRest }
+  const onUncover = ({ target }: MouseEvent) => {
+    if (target instanceof Element && target.closest('[data-covered]')?.closest(asked)) look()
+  }
+  return { sentinel, hasSeen: () => seen.current, showRest, onUncover }
 }
 
 /**
@@ -127,7 +140,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const [revision, setRevision] = useState(() => unrevised(request))
   /** The yes that is asked about once more, and what its grant means. */
   const [pending, setPending] = useState<{ call: Call; grant: string } | null>(null)
-  const { sentinel, hasSeen, showRest } = useSeen()
+  const { sentinel, hasSeen, showRest, onUncover } = useSeen()
   const [hint, setHint] = useState<string | null>(null)
   // What is confirmed is under the eyes of whoever confirms it.
   const subject = useRef<HTMLDivElement>(null)
@@ -160,12 +173,25 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
 
   const needs_code = request.requirement.confirm !== null
+  /** What one press uncovers: that may in turn have covered parts. */
+  const uncover = (): string[] => {
+    const kinds: string[] = []
+    for (let depth = 0; depth < 4; ++depth) {
+      const buttons = [...(pane.current?.querySelectorAll<HTMLElement>(covered) ?? [])]
+      if (buttons.length === 0) break
+      kinds.push(...buttons.map((button) => button.dataset['covered']!))
+      flushSync(() => buttons.forEach((button) => button.click()))
+    }
+    return kinds
+  }
   /** If not, the rest is shown, and the next press counts. */
   const hasRead = () => {
-    if (hasSeen()) return true
-    showRest()
+    const kinds = uncover()
+    if (kinds.length === 0 && (mode === 'modify' || hasSeen())) return true
+    if (kinds.length === 0) showRest()
     onShown()
-    setHint('There is more to read. Approve again when you have.')
+    const what = kinds.length ? `: what was ${[...new Set(kinds)].join(' and ')} is shown now` : ''
+    setHint(`There is more to read${what}. Approve again when you have.`)
     return false
   }
   const approve = (press: { repeat: boolean }) => {
@@ -174,7 +200,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     // Whoever began to say something else says that, or goes back first.
     if (mode !== 'read' && mode !== 'modify') return
     if (mode === 'modify' && !is_valid_change) return
-    if (mode === 'read' && !hasRead()) return
+    if (!hasRead()) return
     const call = yes()
     if (needs_code || level === 'high' || level === 'critical') return confirm(call)
     onDecide(call)
@@ -250,7 +276,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
 
   return (
     <article ref={pane} className="flex min-h-0 flex-1 flex-col" aria-label="Request" data-request={request.id}>
-      <div tabIndex={0} role="region" aria-label="What is asked" className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
+      <div tabIndex={0} role="region" aria-label="What is asked" onClickCapture={onUncover} className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
         <div className="mx-auto max-w-[52rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
           {back}
           <RiskLine request={request} />
@@ -269,7 +295,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               ))}
             </ul>
           )}
-          <div ref={subject} className="mt-6">
+          <div ref={subject} data-asked className="mt-6">
             {mode === 'modify' ? (
               <>
                 <h2 className="label mb-1.5">{change_title}</h2>
@@ -351,7 +377,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               ) : (
                 <WarnPanel {...asked_again} onConfirm={() => admits({ repeat: false }) && onDecide(pending!.call)} />
               ))}
-            {hint && mode === 'read' && (
+            {hint && (mode === 'read' || mode === 'modify') && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
                 {hint}
               </p>

@@ -69,7 +69,7 @@ function Members({ value, is_secret }: { value: JsonObject | Json[]; is_secret: 
         <div>
           <dt className="sr-only">more</dt>
           <dd className="m-0">
-            <button type="button" className="btn-link font-sans text-[0.8125rem]" onClick={() => show(shown + 500)}>
+            <button type="button" data-covered="folded" className="btn-link font-sans text-[0.8125rem]" onClick={() => show(shown + 500)}>
               {plural(all.length - shown, 'more member')}, {plural(countMarks(JSON.stringify(all.slice(shown))), 'mark')}
             </button>
           </dd>

@@ -65,7 +65,7 @@ export function LongText({ text }: { text: string }) {
       {rest && (
         <>
           {is_open ? ' ' : '… '}
-          <button type="button" className="btn-link font-sans text-[0.8125rem]" onClick={() => open(!is_open)}>
+          <button type="button" data-covered={is_open ? undefined : 'folded'} className="btn-link font-sans text-[0.8125rem]" onClick={() => open(!is_open)}>
             {is_open ? 'show less' : `${plural(rest.length, 'more character')}${marks ? `, ${marks} marked` : ''}`}
           </button>
         </>
