@@ -7,7 +7,7 @@ import { whyNotDecide } from '../model/authority'
 import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../model/conversation'
 import { beginning, isShownWhole } from '../model/fold'
 import { Guard } from '../model/guard'
-import { visibleText } from '../model/marked_text'
+import { hidesMuch, visibleText } from '../model/marked_text'
 import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
 import { AnswerForm } from '../request/answer_form'
 import { useChanged } from '../request/changed'
@@ -124,7 +124,7 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
   if (why_not || is_offline) return <p className="m-0 mt-3 text-[0.875rem] text-soft">{is_offline ? 'No connection: deciding waits until it is back.' : `You cannot decide this: ${visibleText(why_not!)}.`}</p>
   if (request.kind === 'input') return <Question request={request} guard={guard} />
   const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
-  const is_quick = isShownWhole(whole) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
+  const is_quick = isShownWhole(whole) && !hidesMuch([request.action?.tool ?? '', whole]) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
   const send = (decision: 'approve' | 'reject') => guard.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
   return (
     <div className="mt-3 flex flex-wrap gap-2">

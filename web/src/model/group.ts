@@ -1,6 +1,7 @@
 // Which requests ask for the same with other values, and in which values they differ.
 import type { Json, Request } from '../wire'
 import { isShownWhole } from './fold'
+import { hidesMuch } from './marked_text'
 import { changes, entriesOf, isObject, printPath, type Path } from './json'
 import { reversibilityOf } from './words'
 
@@ -53,6 +54,7 @@ export function whyNotTogether(request: Request): string | null {
   if (request.proposed !== null) return 'somebody changed it: decide it alone'
   const content = contentOf(request)
   if (!isShownWhole(content) || JSON.stringify(content).length > together_max) return 'too long to read beside others: decide it alone'
+  if (hidesMuch([request.action?.tool ?? '', content])) return 'something in it is masked: decide it alone'
   return null
 }
 
