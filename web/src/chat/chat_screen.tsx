@@ -6,7 +6,7 @@ import { checkAnswer, draftFor } from '../model/answer'
 import { whyNotDecide } from '../model/authority'
 import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../model/conversation'
 import { beginning, isShownWhole } from '../model/fold'
-import { Guard } from '../model/guard'
+import { Guard, type Press } from '../model/guard'
 import { hidesMuch, visibleText } from '../model/marked_text'
 import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
 import { AnswerForm } from '../request/answer_form'
@@ -74,10 +74,10 @@ function Question({ request, guard, notice }: { request: Request; guard: Guard; 
   const [draft, setDraft] = useState(() => draftFor(request.input!))
   const [problem, setProblem] = useState<string | null>(null)
   const form = useRef<HTMLDivElement>(null)
-  const send = () => {
+  const send = (press: Press) => {
     if (notice) return
     // Where nothing is needed, a press that was meant for what stood here before would be an answer.
-    if (!guard.admits({ repeat: false }, performance.now())) return
+    if (!guard.admits(press, performance.now())) return
     const checked = checkAnswer(request.input!, draft)
     if ('error' in checked) {
       setProblem(checked.error)
@@ -95,7 +95,7 @@ function Question({ request, guard, notice }: { request: Request; guard: Guard; 
           setDraft(next)
           setProblem(null)
         }}
-        onSubmit={send}
+        onSubmit={() => send({})}
       />
       {notice ?? (
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send}>
@@ -131,15 +131,15 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
   if (why_not) return <p className="m-0 mt-3 text-[0.875rem] text-soft">You cannot decide this: {visibleText(why_not)}.</p>
   const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
   const is_quick = isShownWhole(whole) && !hidesMuch([request.action?.tool ?? '', whole]) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
-  const send = (decision: 'approve' | 'reject') => guard.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
+  const send = (decision: 'approve' | 'reject') => (press: Press) => guard.admits(press, performance.now()) && void decide(request, { decision })
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {is_quick && (
         <>
-          <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={() => send('approve')}>
+          <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send('approve')}>
             {visibleText(request.confirmation?.confirm_label ?? 'Approve')}
           </button>
-          <button type="button" className="btn btn-no min-h-11 md:min-h-9" onClick={() => send('reject')}>
+          <button type="button" className="btn btn-no min-h-11 md:min-h-9" onClick={send('reject')}>
             {visibleText(request.confirmation?.cancel_label ?? 'Reject')}
           </button>
         </>

@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObj
 import { whyNotDecide } from '../model/authority'
 import { changeSince, inSeenOrder, type Choice } from '../model/bulk'
 import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../model/group'
-import { Guard } from '../model/guard'
+import { Guard, type Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, plural, titleOf } from '../model/words'
 import { useArming } from '../request/changed'
@@ -20,7 +20,7 @@ import { Countdown, Key, riskColor } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
 import type { Request } from '../wire'
 
-type Props = { requests: Request[]; title: string; onOpen: (id: string) => void; onDone: (sent: string[]) => void; admits: (press: { repeat: boolean }) => boolean; back?: ReactNode }
+type Props = { requests: Request[]; title: string; onOpen: (id: string) => void; onDone: (sent: string[]) => void; admits: (press: Press) => boolean; back?: ReactNode }
 
 /** One value of a request, whole. */
 function Cell({ request, column }: { request: Request; column: Column }) {
@@ -138,7 +138,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
 
   const what = [taken.length ? `Approve ${taken.length}` : '', vetoed.length ? `reject ${vetoed.length}` : ''].filter(Boolean).join(', ')
   const label = what.charAt(0).toUpperCase() + what.slice(1)
-  const go = async (press: { repeat: boolean }) => {
+  const go = async (press: Press) => {
     if (!is_ready || !admits(press) || !guard.current!.admits(press, performance.now())) return
     if (!is_confirming) {
       const has_read = reading.hasRead()
@@ -267,7 +267,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
             </div>
           )}
           <div className="flex flex-wrap items-center gap-2">
-            <button type="button" className="btn btn-yes min-h-11 px-5 md:min-h-10" disabled={!is_ready} aria-disabled={is_confirming && is_arming} onClick={() => void go({ repeat: false })}>
+            <button type="button" className="btn btn-yes min-h-11 px-5 md:min-h-10" disabled={!is_ready} aria-disabled={is_confirming && is_arming} onClick={(event) => void go(event)}>
               {is_confirming ? `Yes, ${what.charAt(0).toLowerCase()}${what.slice(1)}` : label || 'Nothing to decide'} <Key name="⇧A" />
             </button>
             {is_confirming && (

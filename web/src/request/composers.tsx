@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode 
 import { client } from '../client'
 import { sentence } from '../errors'
 import { beginning } from '../model/fold'
+import type { Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
@@ -16,7 +17,7 @@ import type { DecisionCall, Request } from '../wire'
 import { useArming } from './changed'
 
 type Call = Omit<DecisionCall, 'digest'>
-type Props = { request: Request; onSend: (call: Call) => void; onClose: () => void }
+type Props = { request: Request; onSend: (call: Call, press: Press) => void; onClose: () => void }
 
 const words_max = 2000
 
@@ -48,7 +49,7 @@ type WordsProps = {
   is_required: boolean
   button: string
   button_class: string
-  onSend: (words: string) => void
+  onSend: (words: string, press: Press) => void
   onClose: () => void
 }
 
@@ -58,7 +59,7 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
   const id = useId()
   useEffect(() => field.current?.focus(), [])
   const is_ready = !is_required || text.trim() !== ''
-  const send = () => is_ready && onSend(text.trim())
+  const send = (press: Press) => is_ready && onSend(text.trim(), press)
   const onKeyDown = (event: KeyboardEvent) => {
     const preset = presets[Number(event.key) - 1]
     if (preset && text === '') {
@@ -66,7 +67,7 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
       setText(preset)
     } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && !event.nativeEvent.isComposing) {
       event.preventDefault()
-      send()
+      send(event)
     }
   }
   return (
@@ -105,7 +106,7 @@ function Words({ label, presets, is_required, button, button_class, onSend, onCl
   )
 }
 
-type NoteProps = { note: string; onChange: (note: string) => void; onSend: (press: { repeat: boolean }) => void; onClose: () => void }
+type NoteProps = { note: string; onChange: (note: string) => void; onSend: (press: Press) => void; onClose: () => void }
 
 /** A note that goes with a yes of any form: the button of the bar sends it, and so does Enter. */
 export function NoteField({ note, onChange, onSend, onClose }: NoteProps) {
@@ -141,7 +142,7 @@ export function RejectPanel({ request, onSend, onClose }: Props) {
         is_required={is_required}
         button="Reject"
         button_class="btn-stop"
-        onSend={(reason) => onSend({ decision: 'reject', ...(reason ? { reason } : {}) })}
+        onSend={(reason, press) => onSend({ decision: 'reject', ...(reason ? { reason } : {}) }, press)}
         onClose={onClose}
       />
     </Panel>
@@ -164,7 +165,7 @@ export function DeferPanel({ onSend, onClose }: Props) {
         is_required
         button="Defer"
         button_class="btn-yes"
-        onSend={(guidance) => onSend({ decision: 'defer', guidance })}
+        onSend={(guidance, press) => onSend({ decision: 'defer', guidance }, press)}
         onClose={onClose}
       />
     </Panel>
@@ -193,7 +194,7 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
         is_required={request.requirement.reason_required}
         button="Abort the run"
         button_class="btn-stop"
-        onSend={(reason) => onSend({ decision: 'abort', ...(reason ? { reason } : {}) })}
+        onSend={(reason, press) => onSend({ decision: 'abort', ...(reason ? { reason } : {}) }, press)}
         onClose={onClose}
       />
     </Panel>
@@ -267,7 +268,7 @@ export function EscalatePanel({ onSend, onClose }: Props) {
         </div>
       </div>
       <div className="mt-2 flex gap-2">
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={() => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) })}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={(press) => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) }, press)}>
           Escalate
         </button>
         <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
@@ -305,7 +306,7 @@ type ConfirmProps = {
   what: string
   /** What goes beyond a plain yes: changes, or what else passes. */
   about: string
-  onConfirm: () => void
+  onConfirm: (press: Press) => void
   onClose: () => void
 }
 
@@ -362,7 +363,7 @@ export function CodePanel({ request, what, about, onConfirm, onPasskey, onClose 
             maxLength={8}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
-            onKeyDown={(event) => event.key === 'Enter' && !event.repeat && is_right && onConfirm()}
+            onKeyDown={(event) => event.key === 'Enter' && !event.repeat && is_right && onConfirm(event)}
           />
         </div>
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_right} onClick={onConfirm}>

@@ -3,6 +3,7 @@ import { Suspense, useEffect, useLayoutEffect, useRef, useState, type MouseEvent
 import { flushSync } from 'react-dom'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, mayGrant, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
+import type { Press } from '../model/guard'
 import { changes } from '../model/json'
 import { returns_before_ms } from '../model/snooze'
 import { serverNow } from '../model/time'
@@ -45,7 +46,7 @@ type Props = {
   /** It stands on the page, whole: only now a press can mean it. */
   onShown: () => void
   /** False for a press that came too early or from a held key. */
-  admits: (press: { repeat: boolean }) => boolean
+  admits: (press: Press) => boolean
   /** Leaves a request that was settled while it was on the screen. */
   onGoOn?: (() => void) | undefined
   back?: ReactNode
@@ -194,7 +195,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     setHint(`There is more to read${what}. Approve again when you have.`)
     return false
   }
-  const approve = (press: { repeat: boolean }) => {
+  const approve = (press: Press) => {
     if (!can.includes('approve') || !admits(press)) return
     if (mode === 'confirm') return needs_code || !pending ? undefined : onDecide(pending.call)
     // Whoever began to say something else says that, or goes back first.
@@ -209,7 +210,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     setPending({ call, grant })
     setMode('confirm')
   }
-  const answer = (press: { repeat: boolean }) => {
+  const answer = (press: Press) => {
     if (!can.includes('answer') || !admits(press)) return
     const checked = checkAnswer(request.input!, draft)
     if ('error' in checked) {
@@ -219,8 +220,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     onDecide({ decision: 'answer', answer: checked.value })
   }
   /** The panel was the second look that high risk asks for; a code is typed all the same. */
-  const approveWithGrant = (given: Call, meaning: string) => {
-    if (!admits({ repeat: false })) return
+  const approveWithGrant = (given: Call, meaning: string, press: Press) => {
+    if (!admits(press)) return
     const call = { ...given, ...noted }
     if (!needs_code) return onDecide(call)
     confirm(call, meaning)
@@ -271,7 +272,9 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     : { yes: after ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : mode === 'confirm' && pending?.grant ? 'Approve, and similar,' : 'Approve', no: 'Reject' }
   const asked_again = { request, what: `${labels.yes} now`, about: after ? `It runs with ${request.response ? 'your words' : plural(differences.length, 'change')}, as shown above.` : (pending?.grant ?? ''), onClose: leave }
   const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
-  const panel = { request, onSend: onDecide, onClose: leave }
+  // Every button and key of a panel that decides comes by here; a code or a passkey is no slip of a finger.
+  const send = (call: Call, press: Press) => (admits(press) ? onDecide(call) : undefined)
+  const panel = { request, onSend: send, onClose: leave }
   const missing = missingVotes(request)
 
   return (
@@ -315,7 +318,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   setDraft(next)
                   setDraftError(null)
                 }}
-                onAnswer={() => answer({ repeat: false })}
+                onAnswer={() => answer({})}
                 skipped={after ? nothing_skipped : skipped}
                 onSkip={can.includes('approve') && request.requirement.modifiable && mode !== 'confirm' ? skip : null}
                 can_answer={can.includes('answer')}
@@ -375,7 +378,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   onPasskey={async () => onDecide({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
                 />
               ) : (
-                <WarnPanel {...asked_again} onConfirm={() => admits({ repeat: false }) && onDecide(pending!.call)} />
+                <WarnPanel {...asked_again} onConfirm={(press) => send(pending!.call, press)} />
               ))}
             {hint && (mode === 'read' || mode === 'modify') && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
@@ -397,11 +400,11 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               (mode === 'read' || mode === 'modify') && (
                 <div className="flex flex-wrap items-center gap-2">
                   {can.includes('answer') ? (
-                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" onClick={() => answer({ repeat: false })}>
+                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" onClick={answer}>
                       Answer
                     </button>
                   ) : (
-                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} data-opens="confirm" onClick={() => approve({ repeat: false })}>
+                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} data-opens="confirm" onClick={approve}>
                       <span className="max-w-56 truncate">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}
