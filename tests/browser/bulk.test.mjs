@@ -87,10 +87,26 @@ test('U1 one of several was decided by somebody else: the rest counts, and it sa
   })
   await page.getByRole('button', { name: 'Approve 3' }).click()
   await page.getByRole('button', { name: 'Yes, approve 3' }).click()
-  await page.getByText(/not decided\. bob rejected this/).waitFor()
+  await page.getByText(/not your decision\. bob rejected this/).waitFor()
   await page.getByText(/2 requests: approved; it takes effect in/).waitFor()
   await page.unroute('**/v1/decisions')
   assert.equal((await agent.read(made[1])).decision.by, 'bob')
+})
+
+test('U1 H7 an answer that is lost on the way is asked for again, and what counted is told as decided', async () => {
+  await page.route('**/v1/decisions', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  for (const amount of [10, 20, 30]) await refund(amount)
+  await openGroup(3)
+  for (const row of [1, 2, 3]) await page.getByRole('button', { name: `Veto row ${row}` }).click()
+  await page.getByRole('button', { name: 'Reject 3' }).click()
+  await page.getByRole('button', { name: 'Yes, reject 3' }).click()
+  await page.getByText('3 requests decided · nothing else waits').waitFor()
+  assert.equal(await page.getByText(/not decided/).count(), 0)
+  await page.unroute('**/v1/decisions')
+  assert.equal(await pending(), 0)
 })
 
 test('U1 D8 what comes after the first press is not approved by the second', async () => {
