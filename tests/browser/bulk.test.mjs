@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { armed, assertClean, closeBrowser, eventually, open, pause, pressToTheEnd, rowOf, setStage, show, startEmpty } from './harness.mjs'
-import { check, variants } from './looks.mjs'
+import { check, phone, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
 before(async () => {
@@ -147,18 +147,31 @@ test('U1 D8 a press in the moment in which another one comes approves nothing', 
 
 test('U1 D8 what somebody changes after the first press is left out, and it says so', async () => {
   const made = []
-  for (const amount of [10, 20, 30]) made.push(await refund(amount, { requirement: { lines: [{ quorum: 2 }] } }))
-  await openGroup(3)
+  for (const amount of [10, 20, 30, 40]) made.push(await refund(amount, { requirement: { lines: [{ quorum: 2 }] } }))
+  await openGroup(4)
   await page.keyboard.press('Shift+A')
   await page.getByText('Press again.').waitFor()
   await bob.decide(made[1], 'modify', { arguments: { amount: 9999, currency: 'EUR' } })
   await page.getByText('1 request went meanwhile: look again').waitFor()
-  await page.getByText('somebody changed it: decide it alone').waitFor()
+  // It is decided alone, and so stands alone.
+  await rowOf(page, made[1]).waitFor()
   await armed(page)
   await page.keyboard.press('Shift+A')
-  await pressAgain('2 requests')
-  await eventually('two have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 2, 12_000)
+  await pressAgain('3 requests')
+  await eventually('three have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 3, 12_000)
   assert.deepEqual((await agent.read(made[1])).votes.map((vote) => vote.by), ['bob'])
+})
+
+test('U1 H6 what is decided alone is no group, and on a phone too each of several is opened', async () => {
+  for (const path of ['/a', '/b', '/c']) await agent.propose({ risk: 'medium', action: { tool: 'delete_file', arguments: { path }, reversible: false } })
+  await page.getByText('3 waiting').waitFor()
+  assert.equal(await group().count(), 0)
+  for (const amount of [10, 20, 30]) await refund(amount)
+  const window = await open(server, 'ann', phone)
+  await window.locator('[id^="row-group"]').tap()
+  await window.getByRole('button', { name: 'Open row 2' }).tap()
+  await window.getByRole('button', { name: 'Approve' }).waitFor()
+  await window.context().close()
 })
 
 test('U1 H6 a row stays where it is when a more pressing one comes', async () => {

@@ -461,13 +461,20 @@ test('H6 every hostile string in the tables of requests that are alike', async (
   await groups.first().waitFor()
   await page.locator('#requests').focus()
   await page.keyboard.press('Home')
+  // What is too long for a table, or masked in it, stands alone between the groups.
+  const rows = await page.evaluate(() => Number(document.querySelector('[role=option]').getAttribute('aria-setsize')))
   let count = 0
-  for (; count < chunks(all, 20).length; ++count) {
-    await page.getByRole('table').waitFor()
-    await unfold(page)
-    await inspect(`group ${count}`)
+  for (let row = 0; row < rows; ++row) {
+    const selected = page.locator('[role=option][aria-selected=true]')
+    await eventually('the cursor is there', async () => Number(await selected.getAttribute('aria-posinset')) === row + 1)
+    if ((await selected.getAttribute('id')).startsWith('row-group')) {
+      await page.getByRole('table').waitFor()
+      await unfold(page)
+      await inspect(`group ${++count}`)
+    }
     await page.keyboard.press('ArrowDown')
   }
+  assert.equal(count, chunks(all, 20).length)
   await rejectAll()
   await prefer(page, { grouping: false })
 })

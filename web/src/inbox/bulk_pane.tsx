@@ -245,7 +245,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
                           <span className="sr-only"> row {i + 1}</span>
                         </button>
                       )}
-                      <button type="button" className="btn btn-quiet ml-1 hidden min-h-8 px-2 sm:inline-flex" aria-label={`Open row ${i + 1}`} onClick={() => onOpen(request.id)}>
+                      <button type="button" className="btn btn-quiet ml-1 min-h-10 px-2 sm:min-h-8" aria-label={`Open row ${i + 1}`} onClick={() => onOpen(request.id)}>
                         Open
                       </button>
                     </td>

@@ -17,11 +17,14 @@ export function shapeOf(value: Json): string {
 
 const keys = new WeakMap<Request, string>()
 
-/** Equal for requests of one agent for one tool, held by one rule at one risk, with arguments of one shape. */
+/**
+ * Equal for requests of one agent for one tool, held by one rule at one risk, with arguments of one shape. What is decided alone is
+ * like nothing else: in a group there would be nothing to do with it.
+ */
 export function groupKey(request: Request): string {
   let key = keys.get(request)
   if (key === undefined) {
-    key = request.action
+    key = request.action && whyNotTogether(request) === null
       ? JSON.stringify([request.agent, request.action.tool, request.risk.level, request.verdict.rule, shapeOf(request.action.arguments)])
       : request.id
     keys.set(request, key)

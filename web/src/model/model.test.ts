@@ -118,6 +118,9 @@ describe('grouping', () => {
     expect(rows.map((row) => row.type)).toEqual(['group', 'one'])
     expect(rowsOf([...alike.slice(0, 2), other], true)).toHaveLength(3)
     expect(rowsOf(alike, false)).toHaveLength(4)
+    const alone = alike.map((one) => ({ ...one, id: `${one.id}x`, risk: { ...one.risk, reversibility: 'irreversible' as const } }))
+    expect(rowsOf(alone, true).map((row) => row.type)).toEqual(alone.map(() => 'one'))
+    expect(rowsOf([...alike, ...alone], true)).toHaveLength(1 + alone.length)
   })
   it('keeps apart what differs in agent, risk, rule or types', () => {
     const base = groupKey(request())
