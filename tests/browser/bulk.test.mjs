@@ -272,6 +272,30 @@ test('U1 a long table is read to its end before it can be approved', async () =>
   assert.ok(bottom <= end + 5, 'the last row is on the screen')
 })
 
+for (const [name, options, columns] of [['a phone', phone, 0], ['a window too narrow for the table', { viewport: { width: 800, height: 700 } }, 12]]) {
+  test(`U1 H6 on ${name} nothing of several lies beyond the edge`, async () => {
+    for (let i = 0; i < 4; ++i) {
+      const more = Object.fromEntries(Array.from({ length: columns }, (_, at) => [`field_${at}`, i * 100 + at]))
+      await agent.act('transfer', { from_account: `DE8937040044053201300${i}`, to_account: `GB29NWBK6016133192681${i}`, amount: 100 + i, reference: `invoice number ${i}`, beneficiary: `Customer ${i}`, ...more }, { risk: 'low', user: `user ${i}` })
+    }
+    const window = await open(server, 'ann', options)
+    await window.locator('[id^="row-group"]').click()
+    await armed(window)
+    const region = window.getByRole('region', { name: 'Requests to decide together' })
+    assert.ok(await region.evaluate((box) => box.scrollWidth <= box.clientWidth), 'nothing to scroll to the side')
+    for (const text of ['to_account', 'beneficiary', 'For']) assert.equal(await region.locator('li').getByText(text, { exact: true }).count(), 4)
+    const rights = await region.locator('dd, button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right - innerWidth))
+    assert.ok(rights.length > 20 && rights.every((right) => right <= 0), 'all of it is within the window')
+    await check(window, `cards on ${name}`)
+    await window.getByRole('button', { name: 'Veto row 2' }).click()
+    await window.getByLabel(/Why not that one/).fill('no')
+    await pressToTheEnd(window, 'Approve 3, reject 1')
+    await window.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()
+    await eventually('all are settled', async () => (await pending()) === 0, 12_000)
+    await window.context().close()
+  })
+}
+
 for (const [name, options] of variants) {
   test(`H6 axe finds nothing while several are decided, ${name}`, async () => {
     for (const amount of [10, 20, 30]) await refund(amount)
