@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { armed, assertClean, closeBrowser, eventually, open, pause, pressToTheEnd, rowOf, setStage, show, startEmpty } from './harness.mjs'
-import { check, variants } from './looks.mjs'
+import { check, phone, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
 before(async () => {
@@ -87,10 +87,26 @@ test('U1 one of several was decided by somebody else: the rest counts, and it sa
   })
   await page.getByRole('button', { name: 'Approve 3' }).click()
   await page.getByRole('button', { name: 'Yes, approve 3' }).click()
-  await page.getByText(/not decided\. bob rejected this/).waitFor()
+  await page.getByText(/not your decision\. bob rejected this/).waitFor()
   await page.getByText(/2 requests: approved; it takes effect in/).waitFor()
   await page.unroute('**/v1/decisions')
   assert.equal((await agent.read(made[1])).decision.by, 'bob')
+})
+
+test('U1 H7 an answer that is lost on the way is asked for again, and what counted is told as decided', async () => {
+  await page.route('**/v1/decisions', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  for (const amount of [10, 20, 30]) await refund(amount)
+  await openGroup(3)
+  for (const row of [1, 2, 3]) await page.getByRole('button', { name: `Veto row ${row}` }).click()
+  await page.getByRole('button', { name: 'Reject 3' }).click()
+  await page.getByRole('button', { name: 'Yes, reject 3' }).click()
+  await page.getByText('3 requests decided · nothing else waits').waitFor()
+  assert.equal(await page.getByText(/not decided/).count(), 0)
+  await page.unroute('**/v1/decisions')
+  assert.equal(await pending(), 0)
 })
 
 test('U1 D8 what comes after the first press is not approved by the second', async () => {
@@ -131,18 +147,31 @@ test('U1 D8 a press in the moment in which another one comes approves nothing', 
 
 test('U1 D8 what somebody changes after the first press is left out, and it says so', async () => {
   const made = []
-  for (const amount of [10, 20, 30]) made.push(await refund(amount, { requirement: { lines: [{ quorum: 2 }] } }))
-  await openGroup(3)
+  for (const amount of [10, 20, 30, 40]) made.push(await refund(amount, { requirement: { lines: [{ quorum: 2 }] } }))
+  await openGroup(4)
   await page.keyboard.press('Shift+A')
   await page.getByText('Press again.').waitFor()
   await bob.decide(made[1], 'modify', { arguments: { amount: 9999, currency: 'EUR' } })
   await page.getByText('1 request went meanwhile: look again').waitFor()
-  await page.getByText('somebody changed it: decide it alone').waitFor()
+  // It is decided alone, and so stands alone.
+  await rowOf(page, made[1]).waitFor()
   await armed(page)
   await page.keyboard.press('Shift+A')
-  await pressAgain('2 requests')
-  await eventually('two have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 2, 12_000)
+  await pressAgain('3 requests')
+  await eventually('three have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 3, 12_000)
   assert.deepEqual((await agent.read(made[1])).votes.map((vote) => vote.by), ['bob'])
+})
+
+test('U1 H6 what is decided alone is no group, and on a phone too each of several is opened', async () => {
+  for (const path of ['/a', '/b', '/c']) await agent.propose({ risk: 'medium', action: { tool: 'delete_file', arguments: { path }, reversible: false } })
+  await page.getByText('3 waiting').waitFor()
+  assert.equal(await group().count(), 0)
+  for (const amount of [10, 20, 30]) await refund(amount)
+  const window = await open(server, 'ann', phone)
+  await window.locator('[id^="row-group"]').tap()
+  await window.getByRole('button', { name: 'Open row 2' }).tap()
+  await window.getByRole('button', { name: 'Approve' }).waitFor()
+  await window.context().close()
 })
 
 test('U1 H6 a row stays where it is when a more pressing one comes', async () => {
@@ -242,6 +271,30 @@ test('U1 a long table is read to its end before it can be approved', async () =>
   const [bottom, end] = await page.evaluate(() => [document.querySelector('tbody tr:last-child').getBoundingClientRect().bottom, document.querySelector('article footer').getBoundingClientRect().top])
   assert.ok(bottom <= end + 5, 'the last row is on the screen')
 })
+
+for (const [name, options, columns] of [['a phone', phone, 0], ['a window too narrow for the table', { viewport: { width: 800, height: 700 } }, 12]]) {
+  test(`U1 H6 on ${name} nothing of several lies beyond the edge`, async () => {
+    for (let i = 0; i < 4; ++i) {
+      const more = Object.fromEntries(Array.from({ length: columns }, (_, at) => [`field_${at}`, i * 100 + at]))
+      await agent.act('transfer', { from_account: `DE8937040044053201300${i}`, to_account: `GB29NWBK6016133192681${i}`, amount: 100 + i, reference: `invoice number ${i}`, beneficiary: `Customer ${i}`, ...more }, { risk: 'low', user: `user ${i}` })
+    }
+    const window = await open(server, 'ann', options)
+    await window.locator('[id^="row-group"]').click()
+    await armed(window)
+    const region = window.getByRole('region', { name: 'Requests to decide together' })
+    assert.ok(await region.evaluate((box) => box.scrollWidth <= box.clientWidth), 'nothing to scroll to the side')
+    for (const text of ['to_account', 'beneficiary', 'For']) assert.equal(await region.locator('li').getByText(text, { exact: true }).count(), 4)
+    const rights = await region.locator('dd, button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right - innerWidth))
+    assert.ok(rights.length > 20 && rights.every((right) => right <= 0), 'all of it is within the window')
+    await check(window, `cards on ${name}`)
+    await window.getByRole('button', { name: 'Veto row 2' }).click()
+    await window.getByLabel(/Why not that one/).fill('no')
+    await pressToTheEnd(window, 'Approve 3, reject 1')
+    await window.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()
+    await eventually('all are settled', async () => (await pending()) === 0, 12_000)
+    await window.context().close()
+  })
+}
 
 for (const [name, options] of variants) {
   test(`H6 axe finds nothing while several are decided, ${name}`, async () => {

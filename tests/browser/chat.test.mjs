@@ -191,6 +191,30 @@ test('D9 what a card does not show whole is reviewed first', async () => {
   await ann.decide(wide, 'reject')
 })
 
+test('D8 U2 the conversation that is open stays, whatever begins elsewhere, and so does half an answer', async () => {
+  const mine = await agent.propose({ kind: 'input', session: 'the first one', input: { question: 'Why so?', type: 'text' } })
+  await page.goto(`${server.page_url}/chat`)
+  const field = talk().locator('[data-answer]')
+  await field.fill('Because I')
+  const place = await talk().getByRole('button', { name: 'Answer' }).boundingBox()
+  const other = await agent.act('drop_index', { of: 'orders' }, { session: 'another one', risk: 'low' })
+  // The list of sessions is read again every five seconds.
+  await page.getByRole('region', { name: 'Sessions' }).getByText('another one').waitFor()
+  await armed(page)
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'the first one')
+  assert.equal(await field.inputValue(), 'Because I')
+  // Nor is it gone when an answer does not arrive.
+  await page.route('**/decision', (route) => route.fulfill({ status: 422, contentType: 'application/json', body: '{"error":{"code":"invalid_argument","message":"not now"}}' }))
+  await page.mouse.click(place.x + 20, place.y + 10)
+  await page.getByText(/not decided\. Not now/).waitFor()
+  await page.unroute('**/decision')
+  assert.equal(await field.inputValue(), 'Because I')
+  assert.deepEqual([(await agent.read(mine)).state, (await agent.read(other)).state], ['pending', 'pending'])
+  await ann.decide(mine, 'reject')
+  await ann.decide(other, 'reject')
+  await page.goto(`${server.page_url}/chat?session=${session}`)
+})
+
 for (const [name, options] of variants) {
   test(`H6 axe finds nothing in a conversation, ${name}`, async () => {
     const waiting = await agent.act('tidy', { page: name }, { session })

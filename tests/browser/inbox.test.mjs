@@ -165,6 +165,33 @@ test('U2 a double click and a held Enter on the button decide once', async () =>
   assert.equal(await pending(), 4)
 })
 
+test('U2 a slow double click on a panel decides only what the panel is about', async () => {
+  await distinct(6)
+  await eventually('all are there', async () => (await ids()).length === 6)
+  await page.locator('[data-request]').waitFor()
+  const decided = async (count) => eventually(`${count} are decided`, async () => (await pending()) === 6 - count)
+  for (const [key, name] of [['r', 'Reject'], ['x', 'Abort the run']]) {
+    await armed(page)
+    const before = await pending()
+    await page.keyboard.press(key)
+    const button = page.locator('[data-panel]').getByRole('button', { name, exact: true })
+    await button.waitFor()
+    const box = await button.boundingBox()
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+    await page.mouse.click(x, y)
+    await pause(460)
+    await page.mouse.click(x, y)
+    await decided(7 - before)
+    // Where the page is slow the second half of a quick one comes late: it says itself what it is.
+    await armed(page)
+    await page.mouse.move(x, y)
+    await page.mouse.down({ clickCount: 2 })
+    await page.mouse.up({ clickCount: 2 })
+    await pause(400)
+    assert.equal(await pending(), before - 1)
+  }
+})
+
 test('D8 two people decide at once: one wins, the other sees who', async () => {
   const request = await agent.act('deploy', { service: 'checkout' })
   const rest = await agent.act('other', {})

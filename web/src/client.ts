@@ -142,7 +142,8 @@ export const client = {
     const key = crypto.randomUUID()
     return insist(() => post<Request>(`/v1/requests/${encodeURIComponent(id)}/decision`, call, { 'Idempotency-Key': key }))
   },
-  decideMany: (decisions: DecisionOfMany[]) => post<DecisionResults>('/v1/decisions', { decisions }),
+  /** Each is judged alone: one that counted already is answered with how it stands. */
+  decideMany: (decisions: DecisionOfMany[]) => insist(() => post<DecisionResults>('/v1/decisions', { decisions })),
   undo: (id: string) => post<Request>(`/v1/requests/${encodeURIComponent(id)}/undo`),
   challenge: (id: string, call: DecisionCall) => post<PasskeyGetOptions>(`/v1/requests/${encodeURIComponent(id)}/challenge`, call),
   presence: (id: string, looking: boolean) => send<Viewers>(`/v1/requests/${encodeURIComponent(id)}/presence`, { method: 'POST', body: { looking }, outlives_page: !looking }),

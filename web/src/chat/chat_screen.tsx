@@ -6,8 +6,8 @@ import { checkAnswer, draftFor } from '../model/answer'
 import { whyNotDecide } from '../model/authority'
 import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../model/conversation'
 import { beginning, isShownWhole } from '../model/fold'
-import { Guard } from '../model/guard'
-import { visibleText } from '../model/marked_text'
+import { Guard, type Press } from '../model/guard'
+import { hidesMuch, visibleText } from '../model/marked_text'
 import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
 import { AnswerForm } from '../request/answer_form'
 import { useChanged } from '../request/changed'
@@ -69,13 +69,15 @@ function Bubble({ by, at, is_mine, children }: { by: string; at: string; is_mine
   )
 }
 
-function Question({ request, guard }: { request: Request; guard: Guard }) {
+/** `notice` stands in place of the button while nothing can be sent; what was written stays. */
+function Question({ request, guard, notice }: { request: Request; guard: Guard; notice: ReactNode }) {
   const [draft, setDraft] = useState(() => draftFor(request.input!))
   const [problem, setProblem] = useState<string | null>(null)
   const form = useRef<HTMLDivElement>(null)
-  const send = () => {
+  const send = (press: Press) => {
+    if (notice) return
     // Where nothing is needed, a press that was meant for what stood here before would be an answer.
-    if (!guard.admits({ repeat: false }, performance.now())) return
+    if (!guard.admits(press, performance.now())) return
     const checked = checkAnswer(request.input!, draft)
     if ('error' in checked) {
       setProblem(checked.error)
@@ -93,11 +95,13 @@ function Question({ request, guard }: { request: Request; guard: Guard }) {
           setDraft(next)
           setProblem(null)
         }}
-        onSubmit={send}
+        onSubmit={() => send({})}
       />
-      <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send}>
-        Answer
-      </button>
+      {notice ?? (
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send}>
+          Answer
+        </button>
+      )}
     </div>
   )
 }
@@ -108,32 +112,34 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
   const why_not = whyNotDecide(request, me)
-  if (deciding)
-    return (
-      <p role="status" className="m-0 mt-3 flex items-center gap-2 text-soft">
-        <Spinner /> on its way…
-      </p>
-    )
   const held = heldByMe(request)
+  const notice = deciding ? (
+    <p role="status" className="m-0 mt-3 flex items-center gap-2 text-soft">
+      <Spinner /> on its way…
+    </p>
+  ) : is_offline && !held ? (
+    <p className="m-0 mt-3 text-[0.875rem] text-soft">No connection: deciding waits until it is back.</p>
+  ) : null
+  if (request.kind === 'input' && !held && !why_not) return <Question request={request} guard={guard} notice={notice} />
+  if (notice) return notice
   if (held)
     return (
       <div className="mt-3">
         <HeldLine held={held} onUndo={() => void undo(request.id, () => undefined)} label="Undo" />
       </div>
     )
-  if (why_not || is_offline) return <p className="m-0 mt-3 text-[0.875rem] text-soft">{is_offline ? 'No connection: deciding waits until it is back.' : `You cannot decide this: ${visibleText(why_not!)}.`}</p>
-  if (request.kind === 'input') return <Question request={request} guard={guard} />
+  if (why_not) return <p className="m-0 mt-3 text-[0.875rem] text-soft">You cannot decide this: {visibleText(why_not)}.</p>
   const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
-  const is_quick = isShownWhole(whole) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
-  const send = (decision: 'approve' | 'reject') => guard.admits({ repeat: false }, performance.now()) && void decide(request, { decision })
+  const is_quick = isShownWhole(whole) && !hidesMuch([request.action?.tool ?? '', whole]) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
+  const send = (decision: 'approve' | 'reject') => (press: Press) => guard.admits(press, performance.now()) && void decide(request, { decision })
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {is_quick && (
         <>
-          <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={() => send('approve')}>
+          <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send('approve')}>
             {visibleText(request.confirmation?.confirm_label ?? 'Approve')}
           </button>
-          <button type="button" className="btn btn-no min-h-11 md:min-h-9" onClick={() => send('reject')}>
+          <button type="button" className="btn btn-no min-h-11 md:min-h-9" onClick={send('reject')}>
             {visibleText(request.confirmation?.cancel_label ?? 'Reject')}
           </button>
         </>
@@ -299,7 +305,9 @@ export default function ChatScreen() {
   const chosen = new URLSearchParams(search).get('session')
   const recent = useLoad('chat sessions', () => client.list({ limit: '100' }), { every_ms: 5000 })
   const sessions = useMemo(() => sessionsOf(recent.data?.requests ?? []), [recent.data])
-  const session = chosen ?? sessions[0]?.session ?? null
+  // The newest one only to begin with: what is read, pressed or half written must not become another conversation.
+  const pinned = useRef<string | null>(null)
+  const session = (pinned.current = chosen ?? pinned.current ?? sessions[0]?.session ?? null)
   const { requests, error, is_loading } = useSessionRequests(session)
   const entries = useMemo(() => conversationOf(requests.values()), [requests])
   const [reviewed, setReviewed] = useState<string | null>(null)
@@ -320,7 +328,7 @@ export default function ChatScreen() {
     is_at_end.current = true
     navigate(`/chat?session=${encodeURIComponent(next)}`, { replace: true })
   }
-  if (recent.data && sessions.length === 0 && chosen === null)
+  if (recent.data && session === null)
     return (
       <main id="main" tabIndex={-1} className="m-auto max-w-lg px-6 py-10 text-center">
         <h1 className="text-lg">No conversation yet</h1>

@@ -1,10 +1,10 @@
-// Several requests in one table: what they share once, what differs in columns. Each row has its own veto; nothing is
+// Several requests in one table, or as cards where that does not fit: what they share once, what differs in columns. Each row has its own veto; nothing is
 // decided together that has not been on the screen.
 import { useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { whyNotDecide } from '../model/authority'
 import { changeSince, inSeenOrder, type Choice } from '../model/bulk'
 import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../model/group'
-import { Guard } from '../model/guard'
+import { Guard, type Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { isPlainCall, plural, titleOf } from '../model/words'
 import { useArming } from '../request/changed'
@@ -20,7 +20,7 @@ import { Countdown, Key, riskColor } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
 import type { Request } from '../wire'
 
-type Props = { requests: Request[]; title: string; onOpen: (id: string) => void; onDone: (sent: string[]) => void; admits: (press: { repeat: boolean }) => boolean; back?: ReactNode }
+type Props = { requests: Request[]; title: string; onOpen: (id: string) => void; onDone: (sent: string[]) => void; admits: (press: Press) => boolean; back?: ReactNode }
 
 /** One value of a request, whole. */
 function Cell({ request, column }: { request: Request; column: Column }) {
@@ -67,22 +67,50 @@ function Whole({ request }: { request: Request }) {
   )
 }
 
-/** Whether the whole of a scrolled table was on the screen; if not, each call shows the next part of it. */
-function useReading(): { box: RefObject<HTMLDivElement | null>; table: RefObject<HTMLTableElement | null>; note: () => void; hasRead: () => boolean } {
+/** Whether the whole of a scrolled list was on the screen, down and to the side; if not, each call shows the next part and says where. */
+function useReading(): { box: RefObject<HTMLDivElement | null>; rows: RefObject<HTMLDivElement | null>; note: () => void; whereUnread: () => string | null } {
   const box = useRef<HTMLDivElement>(null)
-  const table = useRef<HTMLTableElement>(null)
-  const seen_to = useRef(0)
+  const rows = useRef<HTMLDivElement>(null)
+  const seen = useRef({ down: 0, aside: 0 })
   const note = () => {
-    if (box.current) seen_to.current = Math.max(seen_to.current, box.current.scrollTop + box.current.clientHeight)
+    if (!box.current) return
+    const { scrollTop, scrollLeft, clientHeight, clientWidth } = box.current
+    seen.current = { down: Math.max(seen.current.down, scrollTop + clientHeight), aside: Math.max(seen.current.aside, scrollLeft + clientWidth) }
   }
-  const hasRead = () => {
-    if (!box.current || !table.current) return false
+  const whereUnread = () => {
+    if (!box.current || !rows.current) return 'below'
     note()
-    if (table.current.offsetTop + table.current.offsetHeight <= seen_to.current + 4) return true
-    box.current.scrollTo({ top: seen_to.current - 48 })
-    return false
+    const { down, aside } = seen.current
+    if (rows.current.offsetTop + rows.current.offsetHeight > down + 4) {
+      box.current.scrollTo({ top: down - 48 })
+      return 'below'
+    }
+    if (box.current.scrollWidth <= aside + 4) return null
+    box.current.scrollTo({ left: aside - 48 })
+    return 'to the side'
   }
-  return { box, table, note, hasRead }
+  return { box, rows, note, whereUnread }
+}
+
+const cards_below_px = 640
+
+/** True where a table would not fit: each request is then a card, and nothing of it lies beyond the edge. */
+function useCards(box: RefObject<HTMLDivElement | null>, rows: RefObject<HTMLDivElement | null>): boolean {
+  const [width, setWidth] = useState(Infinity)
+  const [too_narrow, setTooNarrow] = useState(cards_below_px - 1)
+  useLayoutEffect(() => {
+    const measure = () => {
+      const { clientWidth, scrollWidth } = box.current!
+      setWidth(clientWidth)
+      if (scrollWidth > clientWidth + 1) setTooNarrow((old) => Math.max(old, clientWidth))
+    }
+    measure()
+    // What is unfolded or unmasked makes a table wider too.
+    const observer = new ResizeObserver(measure)
+    for (const one of [box.current!, rows.current!]) observer.observe(one)
+    return () => observer.disconnect()
+  }, [])
+  return width <= too_narrow
 }
 
 export default function BulkPane({ requests, title, onOpen, onDone, admits, back }: Props) {
@@ -97,6 +125,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
   const guard = useRef<Guard>(null)
   guard.current ??= new Guard()
   const reading = useReading()
+  const is_cards = useCards(reading.box, reading.rows)
   const page = inSeenOrder(requests, places.current).slice(0, bulk_max)
   const [first] = useState(() => new Set(page.map((request) => request.id)))
   const content = page.map((request) => `${request.id} ${request.digest}`).join()
@@ -138,12 +167,12 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
 
   const what = [taken.length ? `Approve ${taken.length}` : '', vetoed.length ? `reject ${vetoed.length}` : ''].filter(Boolean).join(', ')
   const label = what.charAt(0).toUpperCase() + what.slice(1)
-  const go = async (press: { repeat: boolean }) => {
+  const go = async (press: Press) => {
     if (!is_ready || !admits(press) || !guard.current!.admits(press, performance.now())) return
     if (!is_confirming) {
-      const has_read = reading.hasRead()
-      setNews(has_read ? '' : 'There is more below. Press again when you have read it.')
-      if (!has_read) return
+      const unread = reading.whereUnread()
+      setNews(unread ? `There is more ${unread}. Press again when you have read it.` : '')
+      if (unread) return
       // A double click is one press: the second half must not confirm what the first has just asked.
       guard.current!.moved(performance.now())
       return setSeen(now)
@@ -155,6 +184,33 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     if (result.failed.length === 0) onDone(seen.map(({ request }) => request.id))
     // The button that was pressed is gone with what it decided.
     if (document.activeElement === document.body) document.getElementById('requests')?.focus({ preventScroll: true })
+  }
+  const washOf = (request: Request) => (stanceOf(request) === 'veto' ? 'bg-no-wash' : '')
+  const strikeOf = (request: Request) => (stanceOf(request) === 'veto' ? 'line-through decoration-no' : '')
+  const newMark = (request: Request) => !first.has(request.id) && <span className="chip mb-1">new</span>
+  const wholeOf = (request: Request) => (why(request) ? <LongText text={titleOf(request)} /> : <Whole request={request} />)
+  /** What this person says to one of them. */
+  const wordOn = (request: Request, i: number) => {
+    const held = heldByMe(request)
+    const reason_not = why(request)
+    const is_veto = stanceOf(request) === 'veto'
+    return (
+      <>
+        {held ? (
+          <HeldLine held={held} onUndo={() => void undo(request.id, () => undefined)} label={<>Undo<span className="sr-only"> row {i + 1}</span></>} />
+        ) : reason_not ? (
+          <span className="text-faint">{visibleText(reason_not)}</span>
+        ) : (
+          <button type="button" aria-pressed={is_veto} className={`btn min-h-10 px-3 sm:min-h-8 ${is_veto ? 'btn-stop' : 'btn-no'}`} onClick={() => toggle(request.id)}>
+            {is_veto ? 'Vetoed' : 'Veto'}
+            <span className="sr-only"> row {i + 1}</span>
+          </button>
+        )}
+        <button type="button" className="btn btn-quiet ml-1 min-h-10 px-2 sm:min-h-8" aria-label={`Open row ${i + 1}`} onClick={() => onOpen(request.id)}>
+          Open
+        </button>
+      </>
+    )
   }
   useKeys({ A: (event) => void go(event), ...(is_confirming ? { Escape: rethink } : {}) })
 
@@ -179,81 +235,104 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
               </div>
             </section>
           )}
-          <table ref={reading.table} className="mt-6 w-full border-collapse text-[0.875rem]">
-            <thead>
-              <tr className="border-b border-edge text-left align-bottom">
-                {is_table ? (
-                  differing.map((column) => (
-                    <th key={column.name} scope="col" className="py-1.5 pr-4 font-mono font-medium text-soft">
-                      <SafeText text={column.name} />
-                    </th>
-                  ))
-                ) : (
-                  <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
-                    Request
-                  </th>
-                )}
-                {is_table && has_users && (
-                  <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
-                    For
-                  </th>
-                )}
-                <th scope="col" className="hidden py-1.5 pr-4 font-medium text-soft sm:table-cell">
-                  Time left
-                </th>
-                <th scope="col" className="py-1.5 text-right font-medium text-soft">
-                  Your word
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {page.map((request, i) => {
-                const stance = stanceOf(request)
-                const reason_not = why(request)
-                const held = heldByMe(request)
-                return (
-                  <tr key={request.id} className={`border-b border-line align-top ${stance === 'veto' ? 'bg-no-wash' : ''}`}>
+          <div ref={reading.rows} className="mt-6 w-fit min-w-full text-[0.875rem]">
+            {is_cards ? (
+              <ul className="m-0 grid list-none gap-3 p-0">
+                {page.map((request, i) => (
+                  <li key={request.id} className={`rounded-lg border border-line px-4 py-3 ${washOf(request)}`}>
+                    {newMark(request)}
                     {is_table ? (
-                      differing.map((column, at) => (
-                        <td key={column.name} className={`foreign py-2 pr-4 ${stance === 'veto' ? 'line-through decoration-no' : ''}`}>
-                          {at === 0 && !first.has(request.id) && <span className="chip mb-1">new</span>}
-                          <Cell request={request} column={column} />
-                        </td>
+                      <dl className="foreign m-0 grid gap-1.5">
+                        {differing.map((column) => (
+                          <div key={column.name}>
+                            <dt className="font-mono font-medium text-soft">
+                              <SafeText text={column.name} />
+                            </dt>
+                            <dd className={`m-0 ${strikeOf(request)}`}>
+                              <Cell request={request} column={column} />
+                            </dd>
+                          </div>
+                        ))}
+                        {has_users && (
+                          <div>
+                            <dt className="font-medium text-soft">For</dt>
+                            <dd className="m-0">
+                              <SafeText text={request.user ?? ''} />
+                            </dd>
+                          </div>
+                        )}
+                      </dl>
+                    ) : (
+                      <div className={`foreign ${strikeOf(request)}`}>{wholeOf(request)}</div>
+                    )}
+                    <div className="mt-2 flex flex-wrap items-center gap-2">
+                      <span className="mr-auto">
+                        <Countdown request={request} />
+                      </span>
+                      {wordOn(request, i)}
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            ) : (
+              <table className="w-full border-collapse">
+                <thead>
+                  <tr className="border-b border-edge text-left align-bottom">
+                    {is_table ? (
+                      differing.map((column) => (
+                        <th key={column.name} scope="col" className="py-1.5 pr-4 font-mono font-medium text-soft">
+                          <SafeText text={column.name} />
+                        </th>
                       ))
                     ) : (
-                      <td className={`foreign py-2.5 pr-4 ${stance === 'veto' ? 'line-through decoration-no' : ''}`}>
-                        {!first.has(request.id) && <span className="chip mb-1">new</span>}
-                        {reason_not ? <LongText text={titleOf(request)} /> : <Whole request={request} />}
-                      </td>
+                      <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
+                        Request
+                      </th>
                     )}
                     {is_table && has_users && (
-                      <td className="foreign py-2.5 pr-4">
-                        <SafeText text={request.user ?? ''} />
-                      </td>
+                      <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
+                        For
+                      </th>
                     )}
-                    <td className="hidden py-2.5 pr-4 sm:table-cell">
-                      <Countdown request={request} />
-                    </td>
-                    <td className="py-1.5 text-right">
-                      {held ? (
-                        <HeldLine held={held} onUndo={() => void undo(request.id, () => undefined)} label={<>Undo<span className="sr-only"> row {i + 1}</span></>} />
-                      ) : reason_not ? (
-                        <span className="text-faint">{visibleText(reason_not)}</span>
-                      ) : (
-                        <button type="button" aria-pressed={stance === 'veto'} className={`btn min-h-10 px-3 sm:min-h-8 ${stance === 'veto' ? 'btn-stop' : 'btn-no'}`} onClick={() => toggle(request.id)}>
-                          {stance === 'veto' ? 'Vetoed' : 'Veto'}
-                          <span className="sr-only"> row {i + 1}</span>
-                        </button>
-                      )}
-                      <button type="button" className="btn btn-quiet ml-1 hidden min-h-8 px-2 sm:inline-flex" aria-label={`Open row ${i + 1}`} onClick={() => onOpen(request.id)}>
-                        Open
-                      </button>
-                    </td>
+                    <th scope="col" className="py-1.5 pr-4 font-medium text-soft">
+                      Time left
+                    </th>
+                    <th scope="col" className="py-1.5 text-right font-medium text-soft">
+                      Your word
+                    </th>
                   </tr>
-                )
-              })}
-            </tbody>
-          </table>
+                </thead>
+                <tbody>
+                  {page.map((request, i) => (
+                    <tr key={request.id} className={`border-b border-line align-top ${washOf(request)}`}>
+                      {is_table ? (
+                        differing.map((column, at) => (
+                          <td key={column.name} className={`foreign py-2 pr-4 ${strikeOf(request)}`}>
+                            {at === 0 && newMark(request)}
+                            <Cell request={request} column={column} />
+                          </td>
+                        ))
+                      ) : (
+                        <td className={`foreign py-2.5 pr-4 ${strikeOf(request)}`}>
+                          {newMark(request)}
+                          {wholeOf(request)}
+                        </td>
+                      )}
+                      {is_table && has_users && (
+                        <td className="foreign py-2.5 pr-4">
+                          <SafeText text={request.user ?? ''} />
+                        </td>
+                      )}
+                      <td className="py-2.5 pr-4">
+                        <Countdown request={request} />
+                      </td>
+                      <td className="py-1.5 text-right">{wordOn(request, i)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            )}
+          </div>
         </div>
       </div>
       <footer className="shrink-0 border-t border-line bg-sheet px-4 pb-[max(0.75rem,env(safe-area-inset-bottom))] pt-3 md:px-10">
@@ -267,7 +346,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
             </div>
           )}
           <div className="flex flex-wrap items-center gap-2">
-            <button type="button" className="btn btn-yes min-h-11 px-5 md:min-h-10" disabled={!is_ready} aria-disabled={is_confirming && is_arming} onClick={() => void go({ repeat: false })}>
+            <button type="button" className="btn btn-yes min-h-11 px-5 md:min-h-10" disabled={!is_ready} aria-disabled={is_confirming && is_arming} onClick={(event) => void go(event)}>
               {is_confirming ? `Yes, ${what.charAt(0).toLowerCase()}${what.slice(1)}` : label || 'Nothing to decide'} <Key name="⇧A" />
             </button>
             {is_confirming && (

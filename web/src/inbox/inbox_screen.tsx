@@ -6,7 +6,7 @@ import { ServerError } from '../errors'
 import { whyNotDecide } from '../model/authority'
 import { isFiltering, matches, no_filter, readFilter, writeFilter, type Filter } from '../model/filter'
 import { rowsOf, type Row } from '../model/group'
-import { Guard } from '../model/guard'
+import { Guard, type Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { inOrder, nextOrderChange } from '../model/order'
 import { nextReturn } from '../model/snooze'
@@ -199,7 +199,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
     window.addEventListener('popstate', onBack)
     return () => window.removeEventListener('popstate', onBack)
   }, [])
-  const admits = useCallback((press: { repeat: boolean }) => guard.current.admits(press, performance.now()), [])
+  const admits = useCallback((press: Press) => guard.current.admits(press, performance.now()), [])
   const onShown = useCallback(() => guard.current.moved(performance.now()), [])
   const goOn = (from: string) => {
     const at = ids.indexOf(from)

@@ -32,6 +32,9 @@ describe('several at once (U1)', () => {
     expect(whyNotTogether(request({ requirement: { ...request().requirement, confirm: '123456' } }))).toMatch(/code/)
     expect(whyNotTogether(request({ args: { command: `${'x'.repeat(980)} && rm -rf /` } }))).toMatch(/too long/)
     expect(whyNotTogether(request({ args: { text: '\n'.repeat(200) } }))).toMatch(/too long/)
+    expect(whyNotTogether(request({ args: { pin: 'make admin; wire 90000 EUR' } }))).toMatch(/masked/)
+    expect(whyNotTogether(request({ args: { note: 'Bearer abcdef0123456789' } }))).toMatch(/masked/)
+    expect(whyNotTogether(request({ args: { password: 'hunter2' } }))).toBeNull()
     expect(whyNotTogether(request({ args: { list: Array.from({ length: 61 }, () => 1) } }))).toMatch(/too long/)
   })
   it('whatever is folded counts as not shown', () => {

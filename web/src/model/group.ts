@@ -1,6 +1,7 @@
 // Which requests ask for the same with other values, and in which values they differ.
 import type { Json, Request } from '../wire'
 import { isShownWhole } from './fold'
+import { hidesMuch } from './marked_text'
 import { changes, entriesOf, isObject, printPath, type Path } from './json'
 import { reversibilityOf } from './words'
 
@@ -16,11 +17,14 @@ export function shapeOf(value: Json): string {
 
 const keys = new WeakMap<Request, string>()
 
-/** Equal for requests of one agent for one tool, held by one rule at one risk, with arguments of one shape. */
+/**
+ * Equal for requests of one agent for one tool, held by one rule at one risk, with arguments of one shape. What is decided alone is
+ * like nothing else: in a group there would be nothing to do with it.
+ */
 export function groupKey(request: Request): string {
   let key = keys.get(request)
   if (key === undefined) {
-    key = request.action
+    key = request.action && whyNotTogether(request) === null
       ? JSON.stringify([request.agent, request.action.tool, request.risk.level, request.verdict.rule, shapeOf(request.action.arguments)])
       : request.id
     keys.set(request, key)
@@ -53,6 +57,7 @@ export function whyNotTogether(request: Request): string | null {
   if (request.proposed !== null) return 'somebody changed it: decide it alone'
   const content = contentOf(request)
   if (!isShownWhole(content) || JSON.stringify(content).length > together_max) return 'too long to read beside others: decide it alone'
+  if (hidesMuch([request.action?.tool ?? '', content])) return 'something in it is masked: decide it alone'
   return null
 }
 

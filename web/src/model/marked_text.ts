@@ -2,7 +2,9 @@
 // deserve a look, credentials, and words made of letters of two alphabets.
 import { findDanger } from './danger'
 import { findHidden } from './hidden'
-import { findSecrets, mask } from './secrets'
+import { entriesOf, isObject } from './json'
+import { findSecrets, isSecretName, isTooMuch, mask } from './secrets'
+import type { Json } from '../wire'
 
 export type Piece =
   | { kind: 'plain'; text: string }
@@ -111,4 +113,11 @@ export function maskedText(text: string): string {
     from = bare.at(end - 1) + 1
   }
   return out + visibleText(text.slice(from))
+}
+
+/** True when something of a value is masked that must be looked at before it is decided: whatever only looks like a credential, and too much under a secret name. */
+export function hidesMuch(value: Json): boolean {
+  if (typeof value === 'string') return findSecrets(uncover(value, findHidden(value)).text).length > 0
+  if (Array.isArray(value)) return value.some(hidesMuch)
+  return isObject(value) && entriesOf(value).some(([name, item]) => (isSecretName(name) && isTooMuch(item)) || hidesMuch(name) || hidesMuch(item))
 }

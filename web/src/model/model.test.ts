@@ -5,7 +5,7 @@ import { decisionsFor, mayGrant, missingVotes, whoDecides, whyNotDecide } from '
 import { findDanger } from './danger'
 import { matches, no_filter, readFilter, writeFilter } from './filter'
 import { columnsOf, groupKey, rowsOf, whyNotTogether } from './group'
-import { arming_ms, Guard } from './guard'
+import { Guard } from './guard'
 import { findHidden } from './hidden'
 import { changes, isExact, isSame, parseNumber, parseTyped, printPath, setAt } from './json'
 import { likenessOf } from './likeness'
@@ -118,6 +118,9 @@ describe('grouping', () => {
     expect(rows.map((row) => row.type)).toEqual(['group', 'one'])
     expect(rowsOf([...alike.slice(0, 2), other], true)).toHaveLength(3)
     expect(rowsOf(alike, false)).toHaveLength(4)
+    const alone = alike.map((one) => ({ ...one, id: `${one.id}x`, risk: { ...one.risk, reversibility: 'irreversible' as const } }))
+    expect(rowsOf(alone, true).map((row) => row.type)).toEqual(alone.map(() => 'one'))
+    expect(rowsOf([...alike, ...alone], true)).toHaveLength(1 + alone.length)
   })
   it('keeps apart what differs in agent, risk, rule or types', () => {
     const base = groupKey(request())
@@ -142,9 +145,13 @@ describe('guard', () => {
   it('U2 a held key decides once, and a quick second press not at all', () => {
     const guard = new Guard()
     guard.moved(1000)
-    expect(guard.admits({ repeat: false }, 1000 + arming_ms - 1)).toBe(false)
-    expect(guard.admits({ repeat: false }, 1000 + arming_ms)).toBe(true)
+    expect(guard.admits({ repeat: false }, 1399)).toBe(false)
+    expect(guard.admits({ repeat: false }, 1400)).toBe(true)
     expect(guard.admits({ repeat: true }, 9999)).toBe(false)
+    // A pointer rests where it was pressed: it waits longer, and the second half of a double click is never a press.
+    expect(guard.admits({ detail: 1 }, 1600)).toBe(false)
+    expect(guard.admits({ detail: 1 }, 1650)).toBe(true)
+    expect(guard.admits({ detail: 2 }, 9999)).toBe(false)
   })
 })
 

@@ -6,6 +6,7 @@ import { entriesOf, isObject, objectFrom } from './json'
 const secret_name =
   /pass(?:word|wd|phrase)|secret(?!ar)|(?:^|[_\-.\s])(?:pass|pwd|token|(?:api|private|access|signing|encryption)[_\-.\s]?keys?|apikeys?|auth(?:orization)?|bearer|cookies?|credentials?|pin|cvv|cvc)$/i
 
+// Bounded, and without blanks and what a shell takes for the end of a word: a command must not fit behind a mask.
 const secret_values: RegExp[] = [
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
   /\bgh[pousr]_[A-Za-z0-9]{20,}\b/g,
@@ -16,10 +17,11 @@ const secret_values: RegExp[] = [
   /\bsk-[A-Za-z0-9]{20,}\b/g,
   /\bhp_(?:agent|approver|auditor|admin)_[A-Za-z0-9_-]{43}/g,
   /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  // Line by line, and only lines that can be part of a key.
+  /-----BEGIN [A-Z ]{0,24}PRIVATE KEY-----(?:(?:(?:\r?\n|\\r|\\n)[ \t]*)+(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9,-]{1,80}|[A-Za-z0-9+/=]{16,}))+(?:(?:(?:(?:\r?\n|\\r|\\n)[ \t]*)+[A-Za-z0-9+/=]{1,15})?(?:(?:\r?\n|\\r|\\n)[ \t]*)+-----END [A-Z ]{0,24}PRIVATE KEY-----)?/g,
   /(?<=\b(?:Bearer|Basic)\s)[A-Za-z0-9._~+/=-]{12,}/g,
-  /(?<=:\/\/[^\s:/@]{1,64}:)[^\s@/]{3,}(?=@)/g,
-  /(?<=\b(?:password|passwd|pwd|secret|token|api_?key)\s{0,3}[=:]\s{0,3}["']?)[^\s"'&;,]{6,}/gi,
+  /(?<=:\/\/[^\s:/@]{1,64}:)[^\s@/"'`\\;|&<>()$]{3,}(?=@)/g,
+  /(?<=\b(?:password|passwd|pwd|secret|token|api_?key)\s{0,3}[=:]\s{0,3}["']?)[^\s"'`\\&;,|<>()$]{6,}/gi,
 ]
 
 /** True for names of arguments whose whole value is a secret: `password`, `apiKey`, `x-auth-token`. */
@@ -29,6 +31,14 @@ export function isSecretName(name: string): boolean {
 
 /** What stands on the screen for a secret, whatever its length. */
 export const mask = '••••••••'
+
+const unread_max = 64
+
+/** True for what stands under a secret name and may be more than a secret: a mask would hide it from whoever decides. */
+export const isTooMuch = (value: Json): boolean => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > unread_max || /[\s;|`]|\$[({]|\\[nrt]/.test(text)
+}
 
 /** True for values that a secret name hides. Yes, no and nothing are none: they only say whether there is a secret. */
 export const isMaskable = (value: Json): value is string | number => (typeof value === 'string' && value !== '') || typeof value === 'number'

@@ -3,7 +3,7 @@
 import { useEffect, useId, useState } from 'react'
 import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
 import { visibleJson } from '../model/hidden'
-import { isSecretName, mask } from '../model/secrets'
+import { isSecretName, isTooMuch, mask } from '../model/secrets'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
 import type { Json, JsonObject } from '../wire'
@@ -51,7 +51,7 @@ function LeafEditor({ name, is_secret, value, onChange }: LeafProps) {
   let control
   if (is_masked)
     control = (
-      <button id={id} type="button" className="field text-left font-mono text-soft" onClick={() => setMasked(false)}>
+      <button id={id} type="button" data-covered={isTooMuch(value) ? 'masked' : undefined} className="field text-left font-mono text-soft" onClick={() => setMasked(false)}>
         {mask} <span className="underline">show and change</span>
       </button>
     )

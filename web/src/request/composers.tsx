@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode 
 import { client } from '../client'
 import { sentence } from '../errors'
 import { beginning } from '../model/fold'
+import type { Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
 import { reversibilityOf, reversibilityWord, plural } from '../model/words'
@@ -18,7 +19,7 @@ import type { DecisionCall, Request } from '../wire'
 import { useArming } from './changed'
 
 type Call = Omit<DecisionCall, 'digest'>
-type Props = { request: Request; onSend: (call: Call) => void; onClose: () => void }
+type Props = { request: Request; onSend: (call: Call, press: Press) => void; onClose: () => void }
 
 const words_max = 2000
 
@@ -53,7 +54,7 @@ type WordsProps = {
   is_required: boolean
   button: string
   button_class: string
-  onSend: (words: string) => void
+  onSend: (words: string, press: Press) => void
   onClose: () => void
 }
 
@@ -63,7 +64,7 @@ function Words({ request, of, label, presets, is_required, button, button_class,
   const id = useId()
   useEffect(() => field.current?.focus(), [])
   const is_ready = !is_required || text.trim() !== ''
-  const send = () => is_ready && onSend(text.trim())
+  const send = (press: Press) => is_ready && onSend(text.trim(), press)
   const onKeyDown = (event: KeyboardEvent) => {
     const preset = presets[Number(event.key) - 1]
     if (preset && text === '') {
@@ -71,7 +72,7 @@ function Words({ request, of, label, presets, is_required, button, button_class,
       setText(preset)
     } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && !event.nativeEvent.isComposing) {
       event.preventDefault()
-      send()
+      send(event)
     }
   }
   return (
@@ -110,7 +111,7 @@ function Words({ request, of, label, presets, is_required, button, button_class,
   )
 }
 
-type NoteProps = { note: string; onChange: (note: string) => void; onSend: (press: { repeat: boolean }) => void; onClose: () => void }
+type NoteProps = { note: string; onChange: (note: string) => void; onSend: (press: Press) => void; onClose: () => void }
 
 /** A note that goes with a yes of any form: the button of the bar sends it, and so does Enter. */
 export function NoteField({ note, onChange, onSend, onClose }: NoteProps) {
@@ -148,7 +149,7 @@ export function RejectPanel({ request, onSend, onClose }: Props) {
         is_required={is_required}
         button="Reject"
         button_class="btn-stop"
-        onSend={(reason) => onSend({ decision: 'reject', ...(reason ? { reason } : {}) })}
+        onSend={(reason, press) => onSend({ decision: 'reject', ...(reason ? { reason } : {}) }, press)}
         onClose={onClose}
       />
     </Panel>
@@ -173,7 +174,7 @@ export function DeferPanel({ request, onSend, onClose }: Props) {
         is_required
         button="Defer"
         button_class="btn-yes"
-        onSend={(guidance) => onSend({ decision: 'defer', guidance })}
+        onSend={(guidance, press) => onSend({ decision: 'defer', guidance }, press)}
         onClose={onClose}
       />
     </Panel>
@@ -204,7 +205,7 @@ export function AbortPanel({ request, onSend, onClose }: Props) {
         is_required={request.requirement.reason_required}
         button="Abort the run"
         button_class="btn-stop"
-        onSend={(reason) => onSend({ decision: 'abort', ...(reason ? { reason } : {}) })}
+        onSend={(reason, press) => onSend({ decision: 'abort', ...(reason ? { reason } : {}) }, press)}
         onClose={onClose}
       />
     </Panel>
@@ -280,7 +281,7 @@ export function EscalatePanel({ request, onSend, onClose }: Props) {
         </div>
       </div>
       <div className="panel-foot flex gap-2">
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={() => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) })}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={(press) => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) }, press)}>
           Escalate
         </button>
         <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
@@ -318,7 +319,7 @@ type ConfirmProps = {
   what: string
   /** What goes beyond a plain yes: changes, or what else passes. */
   about: string
-  onConfirm: () => void
+  onConfirm: (press: Press) => void
   onClose: () => void
 }
 
@@ -379,7 +380,7 @@ export function CodePanel({ request, code, what, about, onConfirm, onPasskey, on
             maxLength={8}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
-            onKeyDown={(event) => event.key === 'Enter' && !event.repeat && is_right && onConfirm()}
+            onKeyDown={(event) => event.key === 'Enter' && !event.repeat && is_right && onConfirm(event)}
           />
         </div>
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_right} onClick={onConfirm}>

@@ -5,6 +5,7 @@ import { Link } from 'wouter'
 import { client } from '../client'
 import { missingVotes } from '../model/authority'
 import { coverageOf, durationWord, hypothetical, offerFor, scopeOf, scopeWords, wireTerms, type Coverage, type Offer, type Terms } from '../model/grant'
+import type { Press } from '../model/guard'
 import { parseNumber } from '../model/json'
 import { visibleText } from '../model/marked_text'
 import { callOf, readExplained } from '../model/policy'
@@ -17,7 +18,7 @@ import { Title } from '../ui/title'
 import type { DecisionCall, Request } from '../wire'
 import { Consequences, Panel } from './composers'
 
-type Props = { request: Request; onSend: (call: Omit<DecisionCall, 'digest'>, meaning: string) => void; onClose: () => void }
+type Props = { request: Request; onSend: (call: Omit<DecisionCall, 'digest'>, meaning: string, press: Press) => void; onClose: () => void }
 
 const history_max = 100
 const spans_s = [900, 3600, 4 * 3600, 8 * 3600]
@@ -174,7 +175,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
         <p className="m-0 mt-2 text-[0.875rem] text-faint">It ends early when somebody rejects such a call, when the policy changes, or when you revoke it.</p>
       </div>
       <div className="panel-foot flex flex-wrap gap-2">
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={() => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms))}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={(press) => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms), press)}>
           Approve, and similar for {durationWord(terms.for_s)}
         </button>
         <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>

@@ -1,7 +1,9 @@
 // One request: everything a person needs to decide, and the bar with which they do.
-import { Suspense, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
+import { Suspense, useEffect, useLayoutEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react'
+import { flushSync } from 'react-dom'
 import { checkAnswer, draftFor } from '../model/answer'
 import { decisionsFor, mayGrant, missingVotes, waitsForOthers, whoDecides, whyNotDecide } from '../model/authority'
+import type { Press } from '../model/guard'
 import { changes } from '../model/json'
 import { returns_before_ms } from '../model/snooze'
 import { serverNow } from '../model/time'
@@ -45,7 +47,7 @@ type Props = {
   /** It stands on the page, whole: only now a press can mean it. */
   onShown: () => void
   /** False for a press that came too early or from a held key. */
-  admits: (press: { repeat: boolean }) => boolean
+  admits: (press: Press) => boolean
   /** Leaves a request that was settled while it was on the screen. */
   onGoOn?: (() => void) | undefined
   back?: ReactNode
@@ -64,23 +66,35 @@ async function prolong(request: Request): Promise<void> {
   }
 }
 
-/** True once the end of what will run was on the screen. */
-function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean; showRest: () => void } {
+/** Where what is decided stands, and in it the buttons that uncover a part of it. */
+const asked = 'h1, [data-asked]'
+const covered = ':is(h1, [data-asked]) [data-covered]'
+
+/** True once the end of what will run was on the screen. What is uncovered since then has an end of its own. */
+function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean; showRest: () => void; onUncover: (event: MouseEvent) => void } {
   const sentinel = useRef<HTMLDivElement>(null)
+  const observer = useRef<IntersectionObserver>(null)
   const seen = useRef(false)
+  const look = () => {
+    seen.current = false
+    observer.current?.disconnect()
+    if (sentinel.current) observer.current?.observe(sentinel.current)
+  }
   useEffect(() => {
-    if (!sentinel.current) return
-    const observer = new IntersectionObserver((entries) => {
+    observer.current = new IntersectionObserver((entries) => {
       if (entries.some((entry) => entry.isIntersecting)) seen.current = true
     })
-    observer.observe(sentinel.current)
-    return () => observer.disconnect()
+    look()
+    return () => observer.current?.disconnect()
   }, [])
   const showRest = () => {
     sentinel.current?.scrollIntoView({ block: 'end' })
     seen.current = true
   }
-  return { sentinel, hasSeen: () => seen.current, showRest }
+  const onUncover = ({ target }: MouseEvent) => {
+    if (target instanceof Element && target.closest('[data-covered]')?.closest(asked)) look()
+  }
+  return { sentinel, hasSeen: () => seen.current, showRest, onUncover }
 }
 
 /**
@@ -132,7 +146,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const [revision, setRevision] = useDraft(request, 'modify', unrevised(request))
   /** The yes that is asked about once more, what its grant means, and the code that it takes. */
   const [pending, setPending] = useState<{ call: Call; grant: string; code: string | null } | null>(null)
-  const { sentinel, hasSeen, showRest } = useSeen()
+  const { sentinel, hasSeen, showRest, onUncover } = useSeen()
   const [hint, setHint] = useState<string | null>(null)
   // What is confirmed is under the eyes of whoever confirms it.
   const subject = useRef<HTMLDivElement>(null)
@@ -186,21 +200,34 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     })
 
   const needs_code = request.requirement.confirm !== null
+  /** What one press uncovers: that may in turn have covered parts. */
+  const uncover = (): string[] => {
+    const kinds: string[] = []
+    for (let depth = 0; depth < 4; ++depth) {
+      const buttons = [...(pane.current?.querySelectorAll<HTMLElement>(covered) ?? [])]
+      if (buttons.length === 0) break
+      kinds.push(...buttons.map((button) => button.dataset['covered']!))
+      flushSync(() => buttons.forEach((button) => button.click()))
+    }
+    return kinds
+  }
   /** If not, the rest is shown, and the next press counts. */
   const hasRead = () => {
-    if (hasSeen()) return true
-    showRest()
+    const kinds = uncover()
+    if (kinds.length === 0 && (mode === 'modify' || hasSeen())) return true
+    if (kinds.length === 0) showRest()
     onShown()
-    setHint('There is more to read. Approve again when you have.')
+    const what = kinds.length ? `: what was ${[...new Set(kinds)].join(' and ')} is shown now` : ''
+    setHint(`There is more to read${what}. Approve again when you have.`)
     return false
   }
-  const approve = (press: { repeat: boolean }) => {
+  const approve = (press: Press) => {
     if (!can.includes('approve') || !admits(press)) return
     if (mode === 'confirm') return pending?.code === null ? send(pending.call) : undefined
     // Whoever began to say something else says that, or goes back first.
     if (mode !== 'read' && mode !== 'modify') return
     if (mode === 'modify' && !is_valid_change) return
-    if (mode === 'read' && !hasRead()) return
+    if (!hasRead()) return
     const call = yes()
     if (needs_code || level === 'high' || level === 'critical') return confirm(call)
     send(call)
@@ -209,7 +236,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     setPending({ call, grant, code: request.requirement.confirm })
     setMode('confirm')
   }
-  const answer = (press: { repeat: boolean }) => {
+  const answer = (press: Press) => {
     if (!can.includes('answer') || !admits(press)) return
     const checked = checkAnswer(request.input!, draft)
     if ('error' in checked) {
@@ -219,8 +246,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     send({ decision: 'answer', answer: checked.value })
   }
   /** The panel was the second look that high risk asks for; a code is typed all the same. */
-  const approveWithGrant = (given: Call, meaning: string) => {
-    if (!admits({ repeat: false })) return
+  const approveWithGrant = (given: Call, meaning: string, press: Press) => {
+    if (!admits(press)) return
     const call = { ...given, ...noted }
     if (!needs_code) return send(call)
     confirm(call, meaning)
@@ -280,12 +307,14 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     onClose: leave,
   }
   const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
-  const panel = { request, onSend: send, onClose: leave }
+  // Every button and key of a panel that decides comes by here; a code or a passkey is no slip of a finger.
+  const sendPressed = (call: Call, press: Press) => (admits(press) ? send(call) : undefined)
+  const panel = { request, onSend: sendPressed, onClose: leave }
   const missing = missingVotes(request)
 
   return (
     <article ref={pane} className="flex min-h-0 flex-1 flex-col" aria-label="Request" data-request={request.id}>
-      <div tabIndex={0} role="region" aria-label="What is asked" className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
+      <div tabIndex={0} role="region" aria-label="What is asked" onClickCapture={onUncover} className="relative min-h-0 flex-1 overflow-y-auto overscroll-contain focus-visible:-outline-offset-2">
         <div className="mx-auto max-w-[52rem] px-5 pb-10 pt-5 md:px-10 md:pt-8">
           {back}
           <RiskLine request={request} />
@@ -304,7 +333,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               ))}
             </ul>
           )}
-          <div ref={subject} className="mt-6">
+          <div ref={subject} data-asked className="mt-6">
             {mode === 'modify' ? (
               <>
                 <h2 className="label mb-1.5">{change_title}</h2>
@@ -324,7 +353,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   setDraft(next)
                   setDraftError(null)
                 }}
-                onAnswer={() => answer({ repeat: false })}
+                onAnswer={() => answer({})}
                 skipped={after ? nothing_skipped : skipped}
                 onSkip={can.includes('approve') && request.requirement.modifiable && mode !== 'confirm' ? skip : null}
                 can_answer={can.includes('answer')}
@@ -385,9 +414,9 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   onPasskey={async () => send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
                 />
               ) : (
-                <WarnPanel {...asked_again} onConfirm={() => admits({ repeat: false }) && send(pending!.call)} />
+                <WarnPanel {...asked_again} onConfirm={(press) => sendPressed(pending!.call, press)} />
               ))}
-            {hint && mode === 'read' && (
+            {hint && (mode === 'read' || mode === 'modify') && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
                 {hint}
               </p>
@@ -407,11 +436,11 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               (mode === 'read' || mode === 'modify') && (
                 <div className="flex flex-wrap items-center gap-2">
                   {can.includes('answer') ? (
-                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" onClick={() => answer({ repeat: false })}>
+                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" onClick={answer}>
                       Answer
                     </button>
                   ) : (
-                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} data-opens="confirm" onClick={() => approve({ repeat: false })}>
+                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} data-opens="confirm" onClick={approve}>
                       <span className="max-w-56 truncate">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}

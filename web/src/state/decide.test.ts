@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { client } from '../client'
-import { ServerError } from '../errors'
+import { ServerError, Unreachable } from '../errors'
 import { testRequest } from '../model/test_request'
 import type { Me, Request } from '../wire'
 import { decide, decideTogether } from './decide'
@@ -118,4 +118,46 @@ it('what was confirmed is not held', () => {
   useSession.setState({ status: 'signed_in', me: { name: 'ann' } as Me, undo_max_s: 30 }, true)
   expect(holdFor({ decision: 'modify' }, [risky])).toBe(5)
   expect(holdFor({ decision: 'modify', confirm: '123456' }, [risky])).toBeNull()
+})
+
+describe('an answer that does not come (H7)', () => {
+  const mine = (request: Request): Request => ({ ...request, state: 'settled', outcome: 'approved', decision: { by: 'ann', kind: 'approve', at: new Date().toISOString() } as Request['decision'] })
+  const bobs = (request: Request): Request => ({ ...request, state: 'settled', outcome: 'rejected', decision: { by: 'bob', kind: 'reject', at: new Date().toISOString() } as Request['decision'] })
+  const [one, two, three] = requests as [Request, Request, Request]
+  const approve = { decision: 'approve' as const }
+  beforeEach(() => {
+    useSession.setState({ status: 'signed_in', me: { name: 'ann' } as Me, undo_max_s: 0 }, true)
+    vi.spyOn(client, 'decide').mockRejectedValue(new Unreachable())
+    vi.spyOn(client, 'decideMany').mockRejectedValue(new Unreachable())
+  })
+  it('what counted is told as decided', async () => {
+    vi.spyOn(client, 'request').mockResolvedValue(mine(one))
+    expect(await decide(one, approve)).toBe(true)
+    expect(texts()).toEqual([expect.stringMatching(/: approved/)])
+  })
+  it('what somebody else decided meanwhile is told as theirs, what still waits as waiting, and what nobody knows as unknown', async () => {
+    const read = vi.spyOn(client, 'request').mockResolvedValue(bobs(one))
+    expect(await decide(one, approve)).toBe(false)
+    read.mockResolvedValue(one)
+    await vi.waitUntil(() => isAnswered(one))
+    await decide(one, approve)
+    read.mockRejectedValue(new Unreachable())
+    await vi.waitUntil(() => isAnswered(one))
+    await decide(one, approve)
+    expect(texts()).toEqual([expect.stringMatching(/not your decision\. bob rejected this/), expect.stringMatching(/not decided\. The server does not answer\.$/), expect.stringMatching(/: no answer came; it may have counted\.$/)])
+  })
+  it('each of several is told as it stands', async () => {
+    vi.spyOn(client, 'request').mockImplementation((id) => (id === one.id ? Promise.resolve(mine(one)) : id === two.id ? Promise.resolve(two) : Promise.reject(new Unreachable())))
+    const { done, failed } = await decideTogether([one, two, three].map((request) => ({ request, call: approve })))
+    expect([done, failed.length]).toEqual([1, 2])
+    expect(texts()).toEqual([expect.stringMatching(/^1 request decided/), expect.stringMatching(/not decided\. The server does not answer\.$/), expect.stringMatching(/may have counted\.$/)])
+  })
+  it('a repeated decision of one’s own is no conflict', async () => {
+    const refused = (request: Request) => ({ status: 409, error: { code: 'conflict', message: 'already approved by ann', request } })
+    vi.spyOn(client, 'decideMany').mockResolvedValue({ results: [refused(mine(one)), refused(bobs(two))] } as never)
+    const { done, failed } = await decideTogether([one, two].map((request) => ({ request, call: approve })))
+    expect([done, failed.map(({ request }) => request.id)]).toEqual([1, [two.id]])
+    vi.spyOn(client, 'decide').mockRejectedValue(new ServerError(409, { code: 'conflict', message: 'already approved by ann', request: mine(three) }))
+    expect(await decide(three, approve)).toBe(true)
+  })
 })

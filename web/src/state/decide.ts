@@ -1,7 +1,7 @@
 // Sending decisions. The page moves on at once, but says "approved" only when the server has said so; whoever loses
 // a race learns who won it.
 import { client } from '../client'
-import { ServerError, sentence } from '../errors'
+import { ServerError, sentence, Unreachable } from '../errors'
 import { missingVotes } from '../model/authority'
 import { beginning } from '../model/fold'
 import { formatAgo } from '../model/time'
@@ -9,6 +9,7 @@ import { decisionWord, didTo, outcomeWord, plural, subjectOf } from '../model/wo
 import type { DecisionCall, DecisionOfMany, DecisionResults, Request } from '../wire'
 import { acceptDecided, setDeciding, toldSoFar, useInbox } from './inbox'
 import { tell } from './notices'
+import { useSession } from './session'
 import { heldByMe, holdFor, offerUndo, refusesToHold, shorterHold } from './undo'
 
 /** A decision without the digest of what was on the screen. */
@@ -42,13 +43,30 @@ function tellDone(call: Call, before: Request, after: Request): void {
   tell(`${what}: your vote counts; ${missing === 1 ? 'one more person is' : `${missing} more people are`} needed`, { tone: 'good' })
 }
 
-function tellFailed(request: Request, error: unknown): void {
-  const what = short(subjectOf(request))
-  const standing = error instanceof ServerError ? error.request : null
-  const text =
-    standing?.state === 'settled' ? `${what}: not your decision. ${whoDecided(standing)}.` : `${what}: not decided. ${sentence(error)}`
-  tell(text, { tone: 'bad', request: request.id })
+/** True if this very decision of this person is what stands: an earlier attempt counted, and only its answer was lost. */
+function isMine(standing: Request, { decision }: Call, { digest }: Request): boolean {
+  const me = useSession.getState().me?.name
+  if (standing.state === 'settled') return standing.decision?.by === me && standing.decision?.kind === decision
+  // A vote for what it was before somebody changed it is another one.
+  if (standing.digest !== digest) return false
+  return heldByMe(standing)?.decision === decision || standing.votes.some((vote) => vote.by === me && vote.decision === decision)
 }
+
+/** How a request stands after a call that failed. `unknown` where no answer came and none can be had: it may have counted. */
+async function standingAfter(error: unknown, id: string): Promise<Request | 'unknown' | null> {
+  if (error instanceof ServerError && error.request) return error.request
+  if (!(error instanceof Unreachable) && !(error instanceof ServerError && error.status === 503)) return null
+  return client.request(id).catch(() => 'unknown' as const)
+}
+
+/** Why a decision did not count, or that nobody knows. */
+function whyNot(standing: Request | 'unknown' | null, error: unknown): string {
+  if (standing === 'unknown') return 'no answer came; it may have counted'
+  if (standing?.state === 'settled') return `not your decision. ${whoDecided(standing)}`
+  return `not decided. ${sentence(error)}`
+}
+
+const tellFailed = (request: Request, why: string): void => tell(`${short(subjectOf(request))}: ${why.replace(/\.$/, '')}.`, { tone: 'bad', request: request.id })
 
 /** Says so and decides nothing: what a person decides on without a connection may be old. */
 function isCutOff(): boolean {
@@ -79,9 +97,14 @@ export async function decide(request: Request, call: Call, askForCode: AskForCod
     tellDone(call, request, after)
     return true
   } catch (error) {
-    acceptDecided([request.id], since, ...(error instanceof ServerError && error.request ? [error.request] : []))
+    const standing = await standingAfter(error, request.id)
+    acceptDecided([request.id], since, ...(standing && standing !== 'unknown' ? [standing] : []))
+    if (standing && standing !== 'unknown' && isMine(standing, call, request)) {
+      tellDone(call, request, standing)
+      return true
+    }
     const code = error instanceof ServerError && !call.confirm && !call.passkey ? error.confirm : null
-    if (code === null || !askForCode(code)) tellFailed(request, error)
+    if (code === null || !askForCode(code)) tellFailed(request, whyNot(standing, error))
     return false
   }
 }
@@ -108,6 +131,14 @@ export async function decideTogether(calls: { request: Request; call: Call }[]):
   const standings: Request[] = []
   const known: Request[] = []
   const since = toldSoFar()
+  const take = (i: number, standing: Request | 'unknown' | null, error: unknown) => {
+    const { request, call } = calls[i]!
+    const is_known = standing !== null && standing !== 'unknown'
+    if (is_known) known.push(standing)
+    if (error && !(is_known && isMine(standing, call, request))) return void result.failed.push({ request, why: whyNot(standing, error) })
+    if (is_known) standings.push(standing)
+    result.done += 1
+  }
   try {
     const all = calls.map(({ request }) => request)
     const decisions = calls.map(({ request, call }): DecisionOfMany => {
@@ -115,16 +146,10 @@ export async function decideTogether(calls: { request: Request; call: Call }[]):
       return { ...call, id: request.id, digest: request.digest, ...(undo_s === null ? {} : { undo_s }) }
     })
     const answer = await sendMany(decisions)
-    for (const [i, one] of answer.results.entries()) {
-      const request = calls[i]!.request
-      const standing = one.request ?? one.error?.request
-      if (standing) known.push(standing)
-      if (one.request) standings.push(one.request)
-      if (one.status === 200) result.done += 1
-      else result.failed.push({ request, why: standing?.state === 'settled' ? whoDecided(standing) : (one.error?.message ?? 'refused') })
-    }
+    for (const [i, one] of answer.results.entries()) take(i, one.request ?? one.error?.request ?? null, one.error && new ServerError(one.status, one.error))
   } catch (error) {
-    for (const { request } of calls) result.failed.push({ request, why: sentence(error) })
+    const found = await Promise.all(ids.map((id) => standingAfter(error, id)))
+    found.forEach((standing, i) => take(i, standing, error))
   } finally {
     acceptDecided(ids, since, ...known)
   }
@@ -133,7 +158,6 @@ export async function decideTogether(calls: { request: Request; call: Call }[]):
   // One notice: a second one would take the first one's button away.
   if (held) offerUndo(`${at_once ? `${at_once}; ` : ''}${plural(held, 'request')}`, 'approve', standings)
   else if (at_once) tell(`${at_once}${left()}`, { tone: 'good' })
-  for (const { request, why } of result.failed.slice(0, 3))
-    tell(`${short(subjectOf(request))}: not decided. ${why}.`, { tone: 'bad', request: request.id })
+  for (const { request, why } of result.failed.slice(0, 3)) tellFailed(request, why)
   return result
 }

