@@ -238,6 +238,18 @@ test('H6 a phone in one hand: from the list to the decision in two taps', async 
   await page.context().close()
 })
 
+test('H6 a tap anywhere on a row opens it on a phone, and the focus goes along', async () => {
+  const page = await open(server, 'ann', phone)
+  await rowOf(page, made.refund).locator('svg').first().tap()
+  await page.locator(`[data-request="${made.refund.id}"]`).waitFor()
+  await eventually('the focus is on what opened', () => page.evaluate(() => document.activeElement.closest('article') !== null))
+  await page.getByRole('button', { name: 'Inbox' }).tap()
+  await page.getByRole('button', { name: 'Select', exact: true }).tap()
+  await rowOf(page, made.refund).locator('span').first().tap()
+  await page.getByRole('button', { name: 'Decide 1 selected' }).waitFor()
+  await page.context().close()
+})
+
 test('H6 a phone selects several and decides them together', async () => {
   const page = await open(server, 'ann', phone)
   const some = [await billing.act('alpha', {}), await billing.act('beta', {})]

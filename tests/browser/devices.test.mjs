@@ -100,11 +100,14 @@ test('X1 an admin sees and ends the sessions of others', async () => {
   await admin.context().close()
 })
 
-test('D9 a passkey is removed', async () => {
+test('D9 a passkey gets another name, and is removed', async () => {
   await page.goto(`${server.page_url}/settings`)
-  await page.getByRole('button', { name: /^Remove Chrome on Linux/ }).click()
+  await page.getByRole('button', { name: /^Rename Chrome on Linux/ }).click()
+  await page.getByLabel('New name of Chrome on Linux').fill('The key at my desk')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('button', { name: /^Remove The key at my desk/ }).click()
   await page.getByText('The passkey is removed.').waitFor()
-  await eventually('it is gone', async () => (await page.getByRole('button', { name: /^Remove Chrome/ }).count()) === 0)
+  await eventually('it is gone', async () => (await page.getByRole('button', { name: /^Remove The key/ }).count()) === 0)
 })
 
 /** As a push service does that got no receipt: a worker that is just being replaced may lose a message. */

@@ -6,6 +6,7 @@ import type { Row } from '../model/group'
 import { decidingWord, kindWord } from '../model/words'
 import { toggleMark, useInbox } from '../state/inbox'
 import { CheckIcon, RiskBars, StackIcon } from '../ui/icons'
+import { isPhone } from '../state/phone'
 import { useOthers } from '../state/presence'
 import { heldByMe } from '../state/undo'
 import { Avatar, Countdown, OutcomeTag, riskColor } from '../ui/parts'
@@ -67,7 +68,8 @@ export const RequestRow = memo(function RequestRow({ row, me, index, total, is_s
       <span
         className={`mt-px grid size-5 shrink-0 place-items-center ${is_marked ? 'rounded bg-accent text-sheet' : riskColor[level]}`}
         onClick={(event) => {
-          if (row.type !== 'one') return
+          // A thumb that wants to open the row hits it too: there it marks only while rows are selected.
+          if (row.type !== 'one' || (isPhone() && !is_marking)) return
           event.stopPropagation()
           toggleMark(row.id)
         }}

@@ -74,6 +74,12 @@ export function claimedRisk(claimed: Json): string | null {
   return lines.length ? lines.join('\n') : null
 }
 
+/** What the agent itself says will come of it: more to the point than what can be told of any such call. */
+export function claimedConsequences(claimed: Json): string[] {
+  const list = typeof claimed === 'object' && claimed !== null && !Array.isArray(claimed) ? claimed['consequences'] : null
+  return Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string' && item !== '') : []
+}
+
 /** The tool of an action, or what else is asked. */
 export const subjectOf = (request: Request): string => request.action?.tool ?? kindWord[request.kind]
 

@@ -6,22 +6,19 @@ import { sentence } from '../errors'
 import { beginning } from '../model/fold'
 import type { Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
-import { snoozeChoices } from '../model/snooze'
-import { reversibilityOf, reversibilityWord, plural } from '../model/words'
+import { claimedConsequences, reversibilityOf, reversibilityWord } from '../model/words'
 import { useDraft } from '../state/drafts'
-import { useInbox, wantInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
-import { Problem, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
 import { useArming } from './changed'
 
 type Call = Omit<DecisionCall, 'digest'>
-type Props = { request: Request; onSend: (call: Call, press: Press) => void; onClose: () => void }
+export type Props = { request: Request; onSend: (call: Call, press: Press) => void; onClose: () => void }
 
-const words_max = 2000
+export const words_max = 2000
 
 export function Panel({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
   return (
@@ -58,7 +55,7 @@ type WordsProps = {
   onClose: () => void
 }
 
-function Words({ request, of, label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
+export function Words({ request, of, label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
   const [text, setText] = useDraft(request, of, '')
   const field = useRef<HTMLTextAreaElement>(null)
   const id = useId()
@@ -156,146 +153,11 @@ export function RejectPanel({ request, onSend, onClose }: Props) {
   )
 }
 
-const defer_words = [
-  'Explain first why this is needed.',
-  'Try it on a test system first.',
-  'Do it in smaller steps.',
-  'Find a way that can be undone.',
-]
-
-export function DeferPanel({ request, onSend, onClose }: Props) {
-  return (
-    <Panel title="Defer: it will not run, and the agent tries another way" onClose={onClose}>
-      <Words
-        request={request}
-        of="defer"
-        label="What should the agent try instead? (needed)"
-        presets={defer_words}
-        is_required
-        button="Defer"
-        button_class="btn-yes"
-        onSend={(guidance, press) => onSend({ decision: 'defer', guidance }, press)}
-        onClose={onClose}
-      />
-    </Panel>
-  )
-}
-
-export function AbortPanel({ request, onSend, onClose }: Props) {
-  useEffect(wantInbox, [])
-  const is_complete = useInbox((inbox) => inbox.is_complete)
-  const others = useInbox((inbox) =>
-    request.session ? [...inbox.requests.values()].filter((other) => other.id !== request.id && other.session === request.session && other.state === 'pending').length : 0,
-  )
-  return (
-    <Panel title="Abort: the whole run stops" onClose={onClose}>
-      <p className="mb-2 mt-0 flex items-start gap-2 text-no">
-        <WarnIcon />
-        <span>
-          {visibleText(request.agent)} is told to do nothing further{request.session ? ` in session ${visibleText(beginning(request.session, 60))}` : ''}.
-          {request.session && !is_complete && ' Whatever else of it waits will end too.'}
-          {is_complete && others > 0 && ` ${plural(others, 'other waiting request')} of it will end too.`}
-        </span>
-      </p>
-      <Words
-        request={request}
-        of="abort"
-        label={request.requirement.reason_required ? 'Why? (needed)' : 'Why?'}
-        presets={['It is going the wrong way.', 'It was started by mistake.']}
-        is_required={request.requirement.reason_required}
-        button="Abort the run"
-        button_class="btn-stop"
-        onSend={(reason, press) => onSend({ decision: 'abort', ...(reason ? { reason } : {}) }, press)}
-        onClose={onClose}
-      />
-    </Panel>
-  )
-}
-
-/** Out of one's own sight for a while; the deadline goes on. */
-export function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void; onClose: () => void }) {
-  const first = useRef<HTMLButtonElement>(null)
-  useEffect(() => first.current?.focus(), [])
-  return (
-    <Panel title="Not now: put it off" onClose={onClose}>
-      <p className="mb-2 mt-0 text-[0.875rem] text-soft">
-        Only for you. Others still see it, its time goes on, and it is back two minutes before it ends.
-      </p>
-      <div className="panel-foot flex flex-wrap gap-2">
-        {snoozeChoices(new Date()).map(({ label, until }, i) => (
-          <button key={label} ref={i === 0 ? first : undefined} type="button" className="btn min-h-11 md:min-h-9" onClick={() => onPick(until)}>
-            {label}
-          </button>
-        ))}
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
-    </Panel>
-  )
-}
-
-export function EscalatePanel({ request, onSend, onClose }: Props) {
-  const { data: users, error, is_loading } = useLoad('users', client.users, { fresh_ms: 60_000 })
-  const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
-  const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
-  const [target, setTarget] = useState('')
-  const [note, setNote] = useDraft(request, 'escalate', '')
-  const id = useId()
-  const field = useRef<HTMLSelectElement>(null)
-  useEffect(() => field.current?.focus(), [])
-  return (
-    <Panel title="Escalate: somebody else decides" onClose={onClose}>
-      {is_loading && <Spinner />}
-      <Problem error={error} />
-      <div className="grid gap-2 sm:grid-cols-2">
-        <div>
-          <label htmlFor={`${id}-to`} className="label mb-1 block">
-            To
-          </label>
-          <select ref={field} id={`${id}-to`} className="field" value={target} onChange={(event) => setTarget(event.target.value)}>
-            <option value="">choose…</option>
-            {groups.length > 0 && (
-              <optgroup label="Groups">
-                {groups.map((group) => (
-                  <option key={group} value={`group:${group}`}>
-                    {visibleText(group)}
-                  </option>
-                ))}
-              </optgroup>
-            )}
-            <optgroup label="People">
-              {people.map((user) => (
-                <option key={user.id} value={user.name}>
-                  {visibleText(user.name)}
-                </option>
-              ))}
-            </optgroup>
-          </select>
-        </div>
-        <div>
-          <label htmlFor={`${id}-note`} className="label mb-1 block">
-            A word to them
-          </label>
-          <input id={`${id}-note`} className="field" maxLength={words_max} value={note} onChange={(event) => setNote(event.target.value)} />
-        </div>
-      </div>
-      <div className="panel-foot flex gap-2">
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={(press) => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) }, press)}>
-          Escalate
-        </button>
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
-    </Panel>
-  )
-}
-
 export function Consequences({ request, about = '' }: { request: Request; about?: string }) {
   const reversibility = reversibilityOf(request)
-  const said = reversibility ? reversibilityWord[reversibility] : ''
-  const lines = [...new Set([...request.risk.consequences, ...request.risk.factors])].filter((line) => line !== said)
+  // What stands above as well is not said three times: that it cannot be undone, and what led to the risk.
+  const { consequences, factors } = request.risk
+  const lines = (consequences.length ? consequences : factors).filter((line) => !(reversibility === 'irreversible' && line === 'there is no way back once it has run'))
   return (
     <div className="mb-2 flex items-start gap-2">
       <span className={request.risk.level === 'critical' ? 'text-critical' : 'text-high'}>
@@ -304,6 +166,11 @@ export function Consequences({ request, about = '' }: { request: Request; about?
       <div>
         {about && <p className="foreign m-0 font-medium">{visibleText(about)}</p>}
         {reversibility && <p className="m-0 font-medium">It {reversibilityWord[reversibility]}.</p>}
+        {claimedConsequences(request.risk.claimed).slice(0, 2).map((line, i) => (
+          <p key={i} className="foreign m-0 font-medium">
+            {visibleText(request.agent)} says: <SafeText text={beginning(line, 200)} />
+          </p>
+        ))}
         {lines.slice(0, 4).map((line, i) => (
           <p key={i} className="foreign sentence m-0 text-soft">
             <SafeText text={line} />

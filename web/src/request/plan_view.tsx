@@ -27,7 +27,7 @@ export function StepBox({ number, is_out, is_last, onSkip }: { number: number; i
     <label className="flex min-h-6 shrink-0 cursor-pointer items-center gap-2 text-[0.875rem] text-soft">
       <input type="checkbox" className="size-4 accent-accent" checked={!is_out} disabled={is_last && !is_out} onChange={onSkip} />
       <span>
-        optional<span className="sr-only"> step {number}</span>
+        run this<span className="sr-only"> optional</span> step<span className="sr-only"> {number}</span>
       </span>
     </label>
   )

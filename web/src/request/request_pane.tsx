@@ -16,17 +16,18 @@ import { keepDraft, readDraft, useDraft } from '../state/drafts'
 import { acceptAnswer, toldSoFar, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
+import { isPhone } from '../state/phone'
 import { useMe } from '../state/session'
 import { confirmDecision } from '../state/passkeys'
 import { isSnoozed } from '../state/snooze'
 import { useLooking } from '../state/presence'
 import { heldByMe, undo } from '../state/undo'
-import { ChangeEditor, GrantPanel } from '../ui/deciding'
+import { ChangeEditor, GrantPanel, RarePanel } from '../ui/deciding'
 import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, Request } from '../wire'
-import { AbortPanel, CodePanel, DeferPanel, EscalatePanel, NoteField, RejectPanel, SnoozePanel, WarnPanel } from './composers'
+import { CodePanel, NoteField, RejectPanel, WarnPanel } from './composers'
 import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { changeable, isWhole, modification, revised, unrevised } from './revision'
@@ -158,6 +159,11 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     observer.observe(shown)
     return () => observer.disconnect()
   }, [mode])
+
+  useEffect(() => {
+    // The row that had the focus is hidden there: whoever listens goes on with what opened.
+    if (isPhone() && document.activeElement === document.body) pane.current?.querySelector<HTMLElement>('[role=region]')?.focus({ preventScroll: true })
+  }, [])
 
   useLooking(request)
   const held = heldByMe(request)
@@ -396,10 +402,11 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
         <footer className="shrink-0 border-t border-line bg-sheet px-4 pb-[max(0.75rem,env(safe-area-inset-bottom))] pt-3 shadow-[0_-8px_24px_-18px_rgb(0_0_0/0.35)] md:px-10">
           <div className="mx-auto max-w-[47rem]">
             {mode === 'reject' && <RejectPanel {...panel} />}
-            {mode === 'defer' && <DeferPanel {...panel} />}
-            {mode === 'escalate' && <EscalatePanel {...panel} />}
-            {mode === 'abort' && <AbortPanel {...panel} />}
-            {mode === 'snooze' && <SnoozePanel onPick={onSnooze} onClose={leave} />}
+            {(mode === 'defer' || mode === 'escalate' || mode === 'abort' || mode === 'snooze') && (
+              <Suspense fallback={<Spinner />}>
+                <RarePanel {...panel} mode={mode} onSnooze={onSnooze} />
+              </Suspense>
+            )}
             {mode === 'grant' && (
               <Suspense fallback={<Spinner />}>
                 <GrantPanel request={request} onSend={approveWithGrant} onClose={leave} />

@@ -1,5 +1,9 @@
 // What is asked, by its kind: the part of the screen that must be read before deciding.
+import { useMemo } from 'react'
 import { suggestedDraft, type Draft } from '../model/answer'
+import { beginning } from '../model/fold'
+import { markedPieces, visibleText } from '../model/marked_text'
+import { maskSecrets } from '../model/secrets'
 import { isPlainCall } from '../model/words'
 import { JsonView } from '../ui/json_view'
 import { LongText, SafeText } from '../ui/safe_text'
@@ -22,6 +26,39 @@ type Props = {
 
 function Title({ children }: { children: string }) {
   return <h2 className="label mb-1.5">{children}</h2>
+}
+
+const legend_max = 6
+const looked_at = { texts: 200, characters: 4000, of_a_word: 40 }
+
+function textsOf(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  return value && typeof value === 'object' ? Object.entries(value).flatMap(([name, item]) => [name, ...textsOf(item)]) : []
+}
+
+/** The marked words of a value that are not masked, each with its reason, once. */
+function marksOf(value: Json): [string, string][] {
+  const marks = new Map<string, string>()
+  for (const text of textsOf(maskSecrets(value)).slice(0, looked_at.texts))
+    for (const piece of markedPieces(beginning(text, looked_at.characters)))
+      if (piece.kind === 'danger' || piece.kind === 'mixed') marks.set(beginning(piece.text.trim(), looked_at.of_a_word), piece.kind === 'danger' ? piece.what : 'has letters of two alphabets')
+  return [...marks]
+}
+
+/** Why words are underlined: the marks alone tell it only to a mouse. */
+function Legend({ id, value }: { id: string; value: Json }) {
+  const marks = useMemo(() => marksOf(value), [value])
+  return (
+    <p id={id} className="m-0 mt-1.5 text-[0.8125rem] text-soft empty:hidden">
+      {marks.slice(0, legend_max).map(([word, why], i) => (
+        <span key={i} className="foreign">
+          {i > 0 && ' · '}
+          <span className="font-mono">{visibleText(word)}</span> {why}
+        </span>
+      ))}
+      {marks.length > legend_max && ` · and ${marks.length - legend_max} more`}
+    </p>
+  )
 }
 
 /** Never filled in by itself: whoever answers says it, and not the agent. */
@@ -48,7 +85,7 @@ export function Subject(props: Props) {
       return (
         <>
           <Title>{request.state === 'pending' ? 'Exactly what will run' : request.release ? 'What was released' : 'What was asked'}</Title>
-          <div className="overflow-x-auto rounded-lg border border-line bg-well px-4 py-3.5">
+          <div role="group" aria-label="Arguments" aria-describedby={`${request.id}-marks`} className="overflow-x-auto rounded-lg border border-line bg-well px-4 py-3.5">
             {/* The headline above already is the tool's name when the server has no sentence for it. */}
             {!isPlainCall(request) && (
               <p className="foreign m-0 mb-2 font-mono text-[0.875rem] font-semibold">
@@ -61,6 +98,7 @@ export function Subject(props: Props) {
               <p className="m-0 text-[0.875rem] text-faint">no arguments</p>
             )}
           </div>
+          <Legend id={`${request.id}-marks`} value={request.action!.arguments} />
         </>
       )
     case 'plan':

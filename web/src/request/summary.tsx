@@ -88,7 +88,7 @@ export function HeldByOthers({ request }: { request: Request }) {
 export function HeldLine({ held, onUndo, label = <>Undo <Key name="z" /></> }: { held: NonNullable<Request['held']>[number]; onUndo: () => void; label?: ReactNode }) {
   const left_s = useNow((now) => secondsLeft(held.until, now))
   return (
-    <p className="m-0 flex min-h-11 items-center gap-4">
+    <p className="m-0 inline-flex min-h-11 flex-wrap items-center gap-x-4">
       <span className="text-soft">
         You {didTo(held.decision, 'this')}. It takes effect in <span className="tabular">{left_s} s</span>.
       </span>

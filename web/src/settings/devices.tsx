@@ -28,8 +28,8 @@ function useAttempt(): { is_busy: boolean; attempt: (work: () => Promise<unknown
 
 function Item({ title, detail, children }: { title: ReactNode; detail: ReactNode; children?: ReactNode }) {
   return (
-    <li className="flex items-center gap-4 border-b border-line py-2.5 last:border-0">
-      <div className="min-w-0 flex-1">
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line py-2.5 last:border-0">
+      <div className="min-w-40 flex-1">
         <p className="foreign m-0 font-medium">{title}</p>
         <p className="foreign m-0 text-[0.875rem] text-soft">{detail}</p>
       </div>
@@ -46,7 +46,29 @@ function Named({ name, is_here }: { name: string; is_here: boolean }) {
   )
 }
 
+function Rename({ name, onSave, onClose }: { name: string; onSave: (name: string) => void; onClose: () => void }) {
+  const [text, setText] = useState(name)
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSave(text.trim())
+      }}
+    >
+      <input autoFocus aria-label={`New name of ${visibleText(name)}`} className="field w-48" required maxLength={100} value={text} onChange={(event) => setText(event.target.value)} />
+      <button type="submit" className="btn">
+        Save
+      </button>
+      <button type="button" className="btn btn-quiet px-2" onClick={onClose}>
+        Back
+      </button>
+    </form>
+  )
+}
+
 export function Passkeys() {
+  const [renamed, setRenamed] = useState<string | null>(null)
   const { data, error, is_loading, renew } = useLoad('passkeys', client.passkeys)
   const { is_busy, attempt } = useAttempt()
   return (
@@ -57,6 +79,13 @@ export function Passkeys() {
       <ul className="m-0 mb-3 list-none p-0">
         {data?.map((passkey) => (
           <Item key={passkey.id} title={visibleText(passkey.name)} detail={`made ${formatMoment(passkey.created_at)}${passkey.last_used_at ? ` · used ${formatAgo(passkey.last_used_at)}` : ''}${passkey.backed_up ? ' · on all your devices' : ''}`}>
+            {renamed === passkey.id ? (
+              <Rename name={passkey.name} onSave={(name) => attempt(() => client.renamePasskey(passkey.id, name).then(() => (setRenamed(null), renew())), 'The passkey has another name.')} onClose={() => setRenamed(null)} />
+            ) : (
+              <button type="button" className="btn btn-quiet px-2" disabled={is_busy} onClick={() => setRenamed(passkey.id)}>
+                Rename<span className="sr-only"> {visibleText(passkey.name)}</span>
+              </button>
+            )}
             <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => client.removePasskey(passkey.id).then(renew), 'The passkey is removed.')}>
               Remove<span className="sr-only"> {visibleText(passkey.name)}</span>
             </button>
