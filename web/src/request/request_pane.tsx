@@ -272,8 +272,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     : { yes: after ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : mode === 'confirm' && pending?.grant ? 'Approve, and similar,' : 'Approve', no: 'Reject' }
   const asked_again = { request, what: `${labels.yes} now`, about: after ? `It runs with ${request.response ? 'your words' : plural(differences.length, 'change')}, as shown above.` : (pending?.grant ?? ''), onClose: leave }
   const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
-  // Every button and key of a panel that decides comes by here; a code or a passkey is no slip of a finger.
-  const send = (call: Call, press: Press) => (admits(press) ? onDecide(call) : undefined)
+  // Every button of a panel comes by here. A key that opened the panel and another that sends it are no slip of a finger, nor is a code.
+  const send = (call: Call, press: Press) => (!press.detail || admits(press) ? onDecide(call) : undefined)
   const panel = { request, onSend: send, onClose: leave }
   const missing = missingVotes(request)
 
@@ -378,7 +378,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   onPasskey={async () => onDecide({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
                 />
               ) : (
-                <WarnPanel {...asked_again} onConfirm={(press) => send(pending!.call, press)} />
+                <WarnPanel {...asked_again} onConfirm={(press) => admits(press) && onDecide(pending!.call)} />
               ))}
             {hint && (mode === 'read' || mode === 'modify') && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
