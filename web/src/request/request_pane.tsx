@@ -313,8 +313,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     onClose: leave,
   }
   const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
-  // Every button and key of a panel that decides comes by here; a code or a passkey is no slip of a finger.
-  const sendPressed = (call: Call, press: Press) => (admits(press) ? send(call) : undefined)
+  // Every button of a panel comes by here. A key that opened the panel and another that sends it are no slip of a finger, nor is a code.
+  const sendPressed = (call: Call, press: Press) => (!press.detail || admits(press) ? send(call) : undefined)
   const panel = { request, onSend: sendPressed, onClose: leave }
   const missing = missingVotes(request)
 
@@ -421,7 +421,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   onPasskey={async () => send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
                 />
               ) : (
-                <WarnPanel {...asked_again} onConfirm={(press) => sendPressed(pending!.call, press)} />
+                <WarnPanel {...asked_again} onConfirm={(press) => admits(press) && send(pending!.call)} />
               ))}
             {hint && (mode === 'read' || mode === 'modify') && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
