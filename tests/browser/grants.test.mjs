@@ -29,8 +29,8 @@ const openPanel = async (request) => {
 test('P7 U1 approving with a grant lets similar actions pass, and no others', async () => {
   const request = await refund('1300', 25)
   await openPanel(request)
-  const meaning = page.getByRole('region', { name: 'What the grant means' })
-  await meaning.getByText('For 1 hour, billing-bot may run “refund” with currency "EUR" and amount at most 25, up to 5 times, 500 in total, without asking.').waitFor()
+  const meaning = page.getByRole('region', { name: 'What it would have let pass' })
+  await panel().getByText('For 1 hour, billing-bot may run “refund” with currency "EUR" and amount at most 25, up to 5 times, 500 in total, without asking.').waitFor()
   // Eight asked within the amount, one of them changed by a person; the large one and the one in another currency would not have passed.
   assert.match(await meaning.innerText(), /Of the 9 earlier requests .*, 7 would have passed, \d/)
   assert.match(await meaning.innerText(), /1 of these was refused or changed by people/)

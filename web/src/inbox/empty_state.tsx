@@ -35,7 +35,7 @@ function FirstSteps() {
   )
 }
 
-export function EmptyState({ snoozed, onSnoozed }: { snoozed: number; onSnoozed: () => void }) {
+export default function EmptyState({ snoozed, onSnoozed }: { snoozed: number; onSnoozed: () => void }) {
   const is_live = useInbox((inbox) => inbox.connection === 'live')
   const { data } = useLoad('latest settled', () => client.list({ state: 'settled', limit: '3' }))
   const latest = data?.requests ?? []

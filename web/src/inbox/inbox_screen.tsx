@@ -23,11 +23,10 @@ import { useMe } from '../state/session'
 import { useSettings } from '../state/settings'
 import { isSnoozed, snooze } from '../state/snooze'
 import { undoLatest } from '../state/undo'
-import { BulkPane, RequestPane } from '../ui/deciding'
+import { BulkPane, EmptyState, RequestPane } from '../ui/deciding'
 import { BackIcon } from '../ui/icons'
 import { Spinner } from '../ui/parts'
 import type { Request } from '../wire'
-import { EmptyState } from './empty_state'
 import { FilterBar } from './filter_bar'
 import { RequestList } from './request_list'
 
@@ -279,7 +278,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
 
   const in_pane = is_bulk && marked_requests.length > 0 ? 'marked' : row?.type === 'group' ? 'group' : shown ? 'request' : 'none'
 
-  if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></main>
+  if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><Suspense><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></Suspense></main>
   return (
     <main id="main" tabIndex={-1} className="flex min-h-0 flex-1">
       {had_list && (

@@ -159,12 +159,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
           </label>
         )}
       </div>
-      <div className="mb-1 rounded-lg border border-line bg-well px-4 py-3" role="region" aria-label="What the grant means">
-        {is_ready ? (
-          <p className="foreign m-0 mb-2 font-medium">{visibleText(scopeWords(scope, terms))}</p>
-        ) : (
-          <p className="m-0 mb-2 text-no">The policy gives at most {plural(offer.uses_max, 'use')}{offer.sum?.max != null ? ` and ${offer.sum.max} in total` : ''}.</p>
-        )}
+      <div className="mb-1 rounded-lg border border-line bg-well px-4 py-3" role="region" aria-label="What it would have let pass">
         <Covered coverage={coverage} is_complete={is_complete} />
         {objection && (
           <p className="m-0 mt-2 flex items-start gap-2 font-medium text-high">
@@ -175,6 +170,12 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
         <p className="m-0 mt-2 text-[0.875rem] text-faint">It ends early when somebody rejects such a call, when the policy changes, or when you revoke it.</p>
       </div>
       <div className="panel-foot flex flex-wrap gap-2">
+        {/* Beside the button, so that it is read where there is little room too. */}
+        {is_ready ? (
+          <p className="foreign m-0 w-full font-medium">{visibleText(scopeWords(scope, terms))}</p>
+        ) : (
+          <p className="m-0 w-full text-no">The policy gives at most {plural(offer.uses_max, 'use')}{offer.sum?.max != null ? ` and ${offer.sum.max} in total` : ''}.</p>
+        )}
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={(press) => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms), press)}>
           Approve, and similar for {durationWord(terms.for_s)}
         </button>
