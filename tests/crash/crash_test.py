@@ -12,10 +12,12 @@
     HOLDPOINT_BIN           the plain binary
 
 Agents propose, approvers decide, agents cancel and wait, all with idempotency keys. Each keeps a ledger of what it sent
-and what was acknowledged. After every kill the ledger is compared with the server: see `Checker`.
+and what was acknowledged. After every kill the ledger is compared with the server: see `Checker`. Beside them small scenes are
+played, each in a session of its own, of what takes several people, batches and time: see `Scene`.
 """
 import argparse
 import collections
+import datetime
 import json
 import os
 import pathlib
@@ -305,6 +307,199 @@ class Waiter(Worker):
         return self.to_hear.empty() and self.id is None
 
 
+def seconds_since(text):
+    then = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (datetime.datetime.now(datetime.timezone.utc) - then).total_seconds()
+
+
+class Scene:
+    """A batch of one to three requests in a session of its own, and what people do with it, call after call. What a call
+    promised stands in `acked`; after every restart check() asks whether it was kept."""
+
+    KINDS = ("quorum", "held", "held abort", "abort", "deadline")
+    LATE_S_MAX = 3  # a held decision may take effect so late, on a machine that does much else
+
+    def __init__(self, number, kind):
+        self.kind = kind
+        self.session = f"scene-{number}"
+        self.ids = None  # known once the batch was acknowledged
+        self.acked = {}  # note -> until when it is held, or None
+        self.sent = set()  # notes
+        self.seen = {}  # id -> (outcome, settled_at), which never changes
+        self.calls = {  # (which request, who, what)
+            "quorum": [(0, 0, {"decision": "approve"}), (0, 1, {"decision": "approve"})],
+            "held": [(0, 0, {"decision": "approve", "undo_s": 1})],
+            "held abort": [(0, 0, {"decision": "abort", "undo_s": 1}), (1, 1, {"decision": "approve", "undo_s": 2})],
+            "abort": [(0, 0, {"decision": "approve", "undo_s": 1}), (1, 1, {"decision": "abort"})],
+            "deadline": [(1, 0, {"decision": "approve", "undo_s": 3})],
+        }[kind]
+        self.calls = [(at, who, {**body, "note": f"{self.session}-{i}"}) for i, (at, who, body) in enumerate(self.calls)]
+        self.next = 0
+
+    def proposal(self):
+        one = {"timeout_s": 86400, "action": {"tool": "process_refund", "arguments": {"orderId": self.session}}}
+        if self.kind in ("quorum", "held"):
+            return [{**one, "requirement": {"lines": [{"quorum": 2 if self.kind == "quorum" else 1}]}}]
+        if self.kind == "deadline":
+            return [{**one, "timeout_s": 1, "on_timeout": "abort"}, one]
+        return [one, one, one]
+
+    def is_played(self):
+        return self.ids is not None and self.next == len(self.calls)
+
+    def check(self, requests, timelines):
+        """Raises Broken; true when nothing can happen any more."""
+        count = len(self.proposal())
+        if self.ids is None:
+            if len(requests) not in (0, count):
+                raise Broken("inconsistent", f"{self.session}: {len(requests)} of a batch of {count}")
+            return False
+        by_id = {request["id"]: request for request in requests}
+        if not set(self.ids) <= set(by_id):
+            raise Broken("lost", f"{self.session}: an acknowledged batch is not there")
+        if len(requests) != count:
+            raise Broken("doubled", f"{self.session}: {len(requests)} requests of a batch of {count}")
+        self.check_promises(by_id)
+        self.check_run(requests)
+        for request, events in zip(requests, timelines):
+            self.check_one(request, events)
+        return self.is_played() and all(request["state"] == "settled" for request in requests)
+
+    def check_promises(self, by_id):
+        for at, who, body in self.calls:
+            request, note = by_id[self.ids[at]], body["note"]
+            if note not in self.acked or request["state"] == "settled":
+                continue
+            until = self.acked[note]
+            if until is None and f"person-{who}" not in [vote["by"] for vote in request["votes"]]:
+                raise Broken("lost", f"{request['id']}: the acknowledged vote {note} is not there")
+            if until is None:
+                continue
+            if f"person-{who}" not in [held["by"] for held in request.get("held", [])]:
+                raise Broken("lost", f"{request['id']}: the acknowledged held decision {note} is not there")
+            if seconds_since(until) > self.LATE_S_MAX:
+                raise Broken("lost", f"{request['id']}: {note} was held until {until} and has not taken effect")
+
+    def check_run(self, requests):
+        """Nothing of a run is released, or waits, once it was aborted."""
+        ended = [request["settled_at"] for request in requests
+                 if request["outcome"] == "aborted" or request["timed_out"] == "abort"]
+        for request in requests:
+            if ended and request["state"] == "pending":
+                raise Broken("inconsistent", f"{request['id']} waits in a run that was aborted")
+            if ended and request["release"] is not None and request["settled_at"] > min(ended):
+                raise Broken("ungated", f"{request['id']} was released after its run was aborted")
+        ends = self.ends_at(requests)
+        for at, _, body in self.calls:
+            request, until = requests_by_id(requests)[self.ids[at]], self.acked.get(body["note"])
+            if body["decision"] == "approve" and ends and until and until > ends and request["release"] is not None:
+                raise Broken("ungated", f"{request['id']} was released; its run was to end at {ends}, before {until}")
+
+    def ends_at(self, requests):
+        """When the run was promised to end."""
+        if self.kind == "deadline":
+            return requests_by_id(requests)[self.ids[0]]["expires_at"]
+        if self.kind == "held abort":
+            return self.acked.get(self.calls[0][2]["note"])
+        return None
+
+    def check_one(self, request, events):
+        id = request["id"]
+        names = collections.Counter(event["type"] for event in events)
+        sent = sum(1 for at, _, body in self.calls if body["note"] in self.sent and self.ids[at] == id)
+        if names["request-settled"] != (request["state"] == "settled") or names["approval-required"] != 1:
+            raise Broken("inconsistent", f"{id} is {request['state']} with events {dict(names)}")
+        if names["decision-held"] + names["decision-recorded"] > sent:
+            raise Broken("doubled", f"{id}: {sent} decisions were sent, and it has {dict(names)}")
+        people = [vote["by"] for vote in request["votes"]]
+        if len(people) != len(set(people)):
+            raise Broken("doubled", f"{id}: votes of {people}")
+        if request["release"] is not None:
+            self.check_release(request)
+        if request["state"] == "settled":
+            now = (request["outcome"], request["settled_at"])
+            if self.seen.setdefault(id, now) != now:
+                raise Broken("changed", f"{id} was {self.seen[id]}, is {now}")
+
+    def check_release(self, request):
+        mine = [body for at, _, body in self.calls if self.ids[at] == request["id"] and body["decision"] == "approve"]
+        needed = 2 if self.kind == "quorum" else 1
+        if len([body for body in mine if body["note"] in self.sent]) < needed or request["outcome"] != "approved":
+            raise Broken("ungated", f"{request['id']} is {request['outcome']} and released after {sorted(self.sent)}")
+        until = self.acked.get(mine[-1]["note"])
+        if until and request["settled_at"] < until:
+            raise Broken("changed", f"{request['id']} was released at {request['settled_at']}, held until {until}")
+
+
+def requests_by_id(requests):
+    return {request["id"]: request for request in requests}
+
+
+class Clients:
+    """Several keys, one of which breaks off with all."""
+
+    def __init__(self, clients):
+        self.clients = clients
+
+    def close(self):
+        for client in self.clients:
+            client.close()
+
+
+class Players(Worker):
+    """Plays scenes, a few at a time."""
+
+    OPEN_MAX = 10
+
+    def __init__(self, run, agent, people, seed):
+        super().__init__(run, agent, seed)
+        self.agent = self.client
+        self.people = [FastClient("127.0.0.1", run.server.port, key, timeout_s=20) for key in people]
+        self.client = Clients([self.agent, *self.people])
+        self.scene = None
+        self.open = []  # guarded by the gate: looked at while nobody plays
+        self.count = 0
+
+    def step(self):
+        if self.scene is None:
+            if self.run_state.is_draining or len(self.open) >= self.OPEN_MAX:
+                return time.sleep(0.005)
+            self.count += 1
+            self.scene = Scene(self.count, self.random.choice(Scene.KINDS))
+            self.open.append(self.scene)
+        scene = self.scene
+        if scene.ids is None:
+            self.propose(scene)
+        elif scene.next < len(scene.calls):
+            self.decide(scene, *scene.calls[scene.next])
+        if scene.is_played():
+            self.scene = None
+
+    def propose(self, scene):
+        body = {"session": scene.session, "requests": scene.proposal()}
+        status, text = self.agent.call("POST", "/v1/batches", body, f"Idempotency-Key: {scene.session}\r\n")
+        if status == 503:
+            return time.sleep(0.005)
+        if status not in (200, 201):
+            raise Broken("lost", f"proposing {scene.session} answered {status}: {text[:200]}")
+        scene.ids = [request["id"] for request in json.loads(text)["requests"]]
+        self.ledger.acks["batches"] += 1
+
+    def decide(self, scene, at, who, body):
+        note = body["note"]
+        scene.sent.add(note)
+        status, text = self.people[who].call("POST", f"/v1/requests/{scene.ids[at]}/decision", body, f"Idempotency-Key: {note}\r\n")
+        if status == 503:
+            return time.sleep(0.005)
+        if status not in (200, 409, 410):
+            raise Broken("lost", f"deciding {scene.ids[at]} answered {status}: {text[:200]}")
+        if status == 200:
+            mine = [held["until"] for held in json.loads(text).get("held", []) if held["by"] == f"person-{who}"]
+            scene.acked[note] = mine[0] if mine else None
+            self.ledger.acks["scene decisions"] += 1
+        scene.next += 1
+
+
 class Checker:
     """Compares the ledger with what the server says after a restart."""
 
@@ -344,6 +539,14 @@ class Checker:
                 self.check_request(request)
                 self.check_timeline(request, timeline["events"])
         self.check_old_ones()
+
+    def check_scenes(self, players):
+        for scene in list(players.open):
+            requests = self.list_session(scene.session)
+            timelines = self.get([f"/v1/requests/{request['id']}/events" for request in requests])
+            if scene.check(requests, [timeline["events"] for timeline in timelines]):
+                players.open.remove(scene)
+                self.run.counts[f"scenes of {scene.kind}"] += 1
 
     def check_session(self, session, requests):
         by_key = {}
@@ -471,6 +674,8 @@ class Run:
         self.workers = [Agent(self, key, seed + i, i) for i, key in enumerate(agents)]
         self.workers += [Approver(self, key, seed + 100 + i, name) for i, (name, key) in enumerate(people.items())]
         self.workers += [Waiter(self, key, seed + 200 + i, self.workers[i].to_hear) for i, key in enumerate(agents)]
+        self.players = Players(self, agents[0], list(people.values())[:2], seed + 300)
+        self.workers.append(self.players)
         for worker in self.workers:
             worker.start()
 
@@ -498,6 +703,7 @@ class Run:
         # The last two cycles: calls that broke off are repeated and end up in the session they began in.
         touched |= {f"cycle-{self.cycle - 1}", f"cycle-{self.cycle - 2}"} & set(self.ledger.by_session)
         self.checker.check(touched)
+        self.checker.check_scenes(self.players)
         self.gate.open()
         time.sleep(self.random.uniform(0.3, 1.7) * self.options.load_ms / 1000)
         self.server.kill()
@@ -511,6 +717,7 @@ class Run:
         """The last restart: everything that was ever acknowledged, and every wait, must come out right."""
         self.start_server()
         self.checker.check_everything()
+        self.checker.check_scenes(self.players)
         self.gate.open()
         deadline = time.monotonic() + 5
         while time.monotonic() < deadline and not self.to_decide.empty():
@@ -520,8 +727,10 @@ class Run:
         self.gate.wait_idle(30)
         self.start_server()
         self.checker.check_everything()
+        self.checker.check_scenes(self.players)
         self.hear_the_rest()
         self.checker.check_everything()
+        self.checker.check_scenes(self.players)
         if self.problems:
             raise self.problems[0]
 
