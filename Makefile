@@ -17,7 +17,7 @@ SETUP := tools/setup
 MEANWHILE = $(SETUP) $(1) & ninja -C $(BUILD) $(2); built=$$?; wait $$! && exit $$built
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message wire
+FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message wire text
 CRASH_CYCLES ?= 5000
 
 help:

@@ -1,5 +1,6 @@
 // The bodies and queries that callers send, read into what the use cases take. The first byte says
-// which: `p` a proposal, `d` a decision, `l` the query of a list.
+// which: `p` a proposal, `b` a batch of them, `d` a decision, `m` many of them, `r` a report, `c` a
+// cancellation, `e` an extension, `l` the query of a list.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,23 +37,64 @@ void check_kept(const holdpoint::core::JsonText& kept) {
     HOLDPOINT_ASSERT(holdpoint::core::parse_stored(kept.text).has_value());
 }
 
-void read_proposal(std::string_view text) {
-    const auto body = json::parse(text);
-    if (!body) return;
-    const auto proposal = wire::parse_proposal(*body, "");
-    if (!proposal) return check_refusal(proposal.error());
-    check_kept(proposal->subject);
-    check_kept(proposal->context);
-    check_kept(proposal->metadata);
+void check_proposal(const holdpoint::core::Proposal& proposal) {
+    check_kept(proposal.subject);
+    check_kept(proposal.context);
+    check_kept(proposal.metadata);
 }
 
-void read_decision(std::string_view text) {
-    const auto body = json::parse(text);
-    if (!body) return;
-    const auto decision = wire::parse_decision(*body);
+void check_decision(const wire::Decision& decision) {
+    check_kept(decision.command.replacement);
+    HOLDPOINT_ASSERT(decision.undo_ms >= 0);
+}
+
+void read_proposal(const json::value& body) {
+    const auto proposal = wire::parse_proposal(body, "");
+    if (!proposal) return check_refusal(proposal.error());
+    check_proposal(*proposal);
+}
+
+void read_batch(const json::value& body) {
+    const auto proposals = wire::parse_batch(body);
+    if (!proposals) return check_refusal(proposals.error());
+    HOLDPOINT_ASSERT(!proposals->empty() && proposals->size() <= wire::batch_max);
+    for (const auto& proposal : *proposals) check_proposal(proposal);
+}
+
+void read_decision(const json::value& body) {
+    const auto decision = wire::parse_decision(body);
     if (!decision) return check_refusal(decision.error());
-    check_kept(decision->command.replacement);
-    HOLDPOINT_ASSERT(decision->undo_ms >= 0);
+    check_decision(*decision);
+}
+
+void read_decisions(const json::value& body) {
+    const auto decisions = wire::parse_decisions(body);
+    if (!decisions) return check_refusal(decisions.error());
+    HOLDPOINT_ASSERT(!decisions->empty());
+    for (const wire::BulkDecision& one : *decisions) {
+        if (one.decision)
+            check_decision(*one.decision);
+        else
+            check_refusal(one.decision.error());
+    }
+}
+
+void read_report(const json::value& body) {
+    const auto reported = wire::parse_report(body);
+    if (!reported) return check_refusal(reported.error());
+    check_kept(reported->report.result);
+}
+
+void read_cancel(const json::value& body) {
+    const auto reason = wire::parse_cancel(body);
+    if (!reason) return check_refusal(reason.error());
+    HOLDPOINT_ASSERT(holdpoint::is_utf8(*reason));
+}
+
+void read_extend(const json::value& body) {
+    const auto ms = wire::parse_extend(body);
+    if (!ms) return check_refusal(ms.error());
+    HOLDPOINT_ASSERT(*ms > 0);
 }
 
 void read_list(std::string_view text) {
@@ -70,8 +112,18 @@ void read_list(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-    if (data[0] == 'p') read_proposal(rest);
-    if (data[0] == 'd') read_decision(rest);
-    if (data[0] == 'l') read_list(rest);
+    if (data[0] == 'l') {
+        read_list(rest);
+        return 0;
+    }
+    const auto body = json::parse(rest);
+    if (!body) return 0;
+    if (data[0] == 'p') read_proposal(*body);
+    if (data[0] == 'b') read_batch(*body);
+    if (data[0] == 'd') read_decision(*body);
+    if (data[0] == 'm') read_decisions(*body);
+    if (data[0] == 'r') read_report(*body);
+    if (data[0] == 'c') read_cancel(*body);
+    if (data[0] == 'e') read_extend(*body);
     return 0;
 }

@@ -26,8 +26,9 @@ bool is_port_or_nothing(std::string_view text) {
 std::string address_in(std::string_view text) {
     std::string_view rest;
     if (text.starts_with('[')) {
-        const std::size_t close = std::min(text.find(']'), text.size());
-        rest = text.substr(std::min(close + 1, text.size()));
+        const std::size_t close = text.find(']');
+        if (close == std::string_view::npos) return {};
+        rest = text.substr(close + 1);
         text = text.substr(1, close - 1);
         if (text.find(':') == std::string_view::npos) return {};
     } else if (std::ranges::count(text, ':') == 1) {

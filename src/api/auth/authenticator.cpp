@@ -13,24 +13,6 @@ constexpr std::int64_t seen_every_ms = 60'000;
 constexpr std::size_t known_max = 100'000;
 constexpr std::string_view bearer = "Bearer ";
 
-/// The value of one cookie; empty if absent, nothing if it is there twice.
-std::optional<std::string_view> find_cookie(std::string_view header, std::string_view name) {
-    std::string_view found;
-    int count = 0;
-    while (!header.empty()) {
-        const std::size_t end = std::min(header.find(';'), header.size());
-        std::string_view pair = header.substr(0, end);
-        header.remove_prefix(std::min(end + 1, header.size()));
-        while (pair.starts_with(' ')) pair.remove_prefix(1);
-        const std::size_t equals = pair.find('=');
-        if (equals == std::string_view::npos || pair.substr(0, equals) != name) continue;
-        found = pair.substr(equals + 1);
-        ++count;
-    }
-    if (count > 1) return std::nullopt;
-    return found;
-}
-
 Error limited(int retry_after_s) {
     return {ErrorCode::rate_limited, "too many calls; slow down", "", retry_after_s};
 }
@@ -63,6 +45,23 @@ Caller to_caller(service::Authenticated&& found, std::string hash, bool is_cooki
 
 }  // namespace
 
+std::optional<std::string_view> find_cookie(std::string_view header, std::string_view name) {
+    std::string_view found;
+    int count = 0;
+    while (!header.empty()) {
+        const std::size_t end = std::min(header.find(';'), header.size());
+        std::string_view pair = header.substr(0, end);
+        header.remove_prefix(std::min(end + 1, header.size()));
+        while (pair.starts_with(' ')) pair.remove_prefix(1);
+        const std::size_t equals = pair.find('=');
+        if (equals == std::string_view::npos || pair.substr(0, equals) != name) continue;
+        found = pair.substr(equals + 1);
+        ++count;
+    }
+    if (count > 1) return std::nullopt;
+    return found;
+}
+
 Authenticator::Authenticator(store::Store& store, Clock& clock, Options options)
     : store_(store),
       clock_(clock),
@@ -75,12 +74,12 @@ Authenticator::Authenticator(store::Store& store, Clock& clock, Options options)
 std::string_view Authenticator::cookie_name(bool is_tls) {
     return is_tls ? "__Host-holdpoint_session" : "holdpoint_session";
 }
+
 std::optional<Error> Authenticator::check_address(const std::string& peer) {
     const std::optional<int> wait = per_address_.take(network_of(peer), clock_.now().ms);
     if (!wait) return std::nullopt;
     return limited(*wait);
 }
-
 
 void Authenticator::count_failure(const std::string& peer) {
     failures_.take(network_of(peer), clock_.now().ms);

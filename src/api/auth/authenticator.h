@@ -18,6 +18,9 @@ namespace holdpoint::auth {
 /// nothing and pass.
 std::optional<Error> check_origin(const http::Request& request);
 
+/// The value of one cookie; empty if absent, nothing if it is there twice.
+std::optional<std::string_view> find_cookie(std::string_view header, std::string_view name);
+
 /// Finds out who calls. A credential that was good a moment ago is remembered for `memory_ms`, so
 /// that the busy path does not ask the store each time; whatever changes an identity calls
 /// forget(). Wrong credentials are counted per address. Network thread only.
