@@ -132,18 +132,21 @@ TEST_P(StoreContract, AJobThatOnlyFailsLeavesItsNeighboursAlone) {
 }
 
 TEST_P(StoreContract, S4_AJobThatWroteAndFailedIsRolledBackAlone) {
-    std::promise<void> gate;
+    std::promise<void> gate, waits;
     std::shared_future<void> opened_gate = gate.get_future().share();
     std::vector<Change> heard;
     open({.listener = [&](const std::vector<Change>& changes) {
         heard.insert(heard.end(), changes.begin(), changes.end());
     }});
     store_->run(
-        [opened_gate](Transaction&) -> Result<void> {
+        [opened_gate, &waits](Transaction&) -> Result<void> {
+            waits.set_value();
             opened_gate.wait();
             return {};
         },
         [](Result<void>) {});
+    // Whatever comes from here on comes together.
+    waits.get_future().wait();
     const Step before = opened(request()), broken = opened(request()), after = opened(request());
     std::vector<std::string> answers;
     int runs = 0;

@@ -459,8 +459,13 @@ test('H6 every hostile string in the tables of requests that are alike', async (
   await page.goto(server.page_url)
   const groups = page.locator('[id^="row-group"]')
   await groups.first().waitFor()
+  // Told once the list is whole.
+  await page.waitForFunction((count) => document.title.startsWith(`(${count}) `), all.length)
   await page.locator('#requests').focus()
-  await page.keyboard.press('Home')
+  await eventually('the cursor is on the first', async () => {
+    await page.keyboard.press('Home')
+    return (await page.locator('[role=option][aria-selected=true][aria-posinset="1"]').count()) > 0
+  })
   // What is too long for a table, or masked in it, stands alone between the groups.
   const rows = await page.evaluate(() => Number(document.querySelector('[role=option]').getAttribute('aria-setsize')))
   let count = 0

@@ -2,7 +2,7 @@
 // and what people and their devices are called.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assertClean, closeBrowser, open, Server } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
 import { all, chunks, hidden, line, markup, names, notes, pack, people, texts, turn } from './hostile_strings.mjs'
 import { unfold, wrongsOn } from './inside.mjs'
 import { phone } from './looks.mjs'
@@ -144,8 +144,11 @@ test('H6 a call is explained, and let pass for a while, with hostile values', as
     await page.getByText('All of it').first().waitFor()
     // Whoever has not read to the end is led there by the first press.
     await page.locator('[data-request] [role=region]').first().evaluate((region) => region.scrollTo(0, region.scrollHeight))
-    await page.keyboard.press('s')
-    if (await page.getByText('There is more to read').count()) await page.keyboard.press('s')
+    await eventually('the panel is open', async () => {
+      await armed(page)
+      if (!(await page.locator('[data-panel]').count())) await page.keyboard.press('s')
+      return (await page.locator('[data-panel]').count()) > 0
+    })
     await page.getByText(/would have passed/).first().waitFor()
     await inspect(`granting ${JSON.stringify(text.slice(0, 60))}`)
   }
