@@ -1,3 +1,4 @@
+import { findDanger } from '../model/danger'
 import { beginning } from '../model/fold'
 import { maskedText, visibleText } from '../model/marked_text'
 import { maskCall } from '../model/secrets'
@@ -26,10 +27,12 @@ function membersOf(text: string): string[] {
 
 const number = /^[^":]+: -?\d[\d.eE+-]*$/
 
-/** Numbers first: how much it is must not be what a narrow list cuts away. */
-export function numbersFirst(text: string): string {
-  const members = membersOf(text)
-  return [...members.filter((one) => number.test(one)), ...members.filter((one) => !number.test(one))].join(', ')
+/** What is dangerous first, then numbers: neither that nor how much it is must be what a narrow list cuts away. */
+export function weightiestFirst(text: string): string {
+  const weight = (member: string): number => (findDanger(member).length ? 0 : number.test(member) ? 1 : 2)
+  return membersOf(text)
+    .toSorted((one, other) => weight(one) - weight(other))
+    .join(', ')
 }
 
 /** What is asked, in one line for a list. */
@@ -37,9 +40,9 @@ export function Title({ request }: { request: Request }) {
   // Masked before it is cut to what fits: half a credential would not be known as one.
   if (!isPlainCall(request)) return <span className="font-medium">{beginning(maskedText(beginning(titleOf(request).split('\n', 1)[0]!, 2000)), 200)}</span>
   const tool = request.action!.tool
-  const inner = numbersFirst(maskedText(maskCall(request.headline.slice(tool.length + 1).replace(/\)$/, ''))))
-  // A line that is too long is cut, but never inside a number or a short word: half of it would be another one.
-  const parts = inner.split(/(?<=: )(-?\d[\d.eE+-]*|"[^"\\]{1,24}")/)
+  const inner = weightiestFirst(maskedText(maskCall(request.headline.slice(tool.length + 1).replace(/\)$/, ''))))
+  // A line that is too long is cut, but never inside a number: half of it would be another one.
+  const parts = inner.split(/(?<=: )(-?\d[\d.eE+-]*)/)
   return (
     <>
       <span className="font-semibold">{visibleText(tool)}</span>
