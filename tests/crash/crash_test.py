@@ -542,11 +542,18 @@ class Checker:
 
     def check_scenes(self, players):
         for scene in list(players.open):
-            requests = self.list_session(scene.session)
-            timelines = self.get([f"/v1/requests/{request['id']}/events" for request in requests])
-            if scene.check(requests, [timeline["events"] for timeline in timelines]):
+            if scene.check(*self.read_at_rest(scene.session)):
                 players.open.remove(scene)
                 self.run.counts[f"scenes of {scene.kind}"] += 1
+
+    def read_at_rest(self, session):
+        """The requests of a session and their events. Time may settle one between two calls: then both are read again."""
+        for _ in range(50):
+            requests = self.list_session(session)
+            timelines = self.get([f"/v1/requests/{request['id']}/events" for request in requests])
+            if self.list_session(session) == requests:
+                return requests, [timeline["events"] for timeline in timelines]
+        raise Broken("inconsistent", f"{session} does not come to rest")
 
     def check_session(self, session, requests):
         by_key = {}
