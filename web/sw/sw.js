@@ -74,7 +74,8 @@ async function decide(notification, decision) {
   await show(notification.title, { body: text, tag: notification.tag, silent: true, data: { navigate, token: null } })
 }
 
-const answer_within_ms = 1500
+// A busy page takes a moment; whoever is allowed to open a window because of a press is so for five seconds.
+const answer_within_ms = 4000
 
 /** True if the page of the inbox goes there by itself, which keeps what somebody has begun in it. */
 const goesBy = (client, path) =>
