@@ -10,14 +10,16 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 # What a precompiled header needs; the sources use no times of their own.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
+# What a source includes is known from compiling it: to preprocess it first as well is a tenth of a cold build.
+export CCACHE_DEPEND := 1
 export NINJA_STATUS := [%f/%t, %es] 
 CMAKE = cmake -S . -G Ninja -DCMAKE_CXX_COMPILER=$(CXX) -DCMAKE_C_COMPILER=$(CC) --log-level=ERROR
 SETUP := tools/setup
-# Installs these packages while everything is compiled that needs none of them.
-MEANWHILE = $(SETUP) $(1) & ninja -C $(BUILD) $(2); built=$$?; wait $$! && exit $$built
+# Installs these packages, and the inbox's own, while everything is compiled that needs none of them.
+MEANWHILE = { $(SETUP) $(1) && tools/web packages; } & ninja -C $(BUILD) $(2); built=$$?; wait $$! && exit $$built
 # How long each fuzz target runs, how often the crash test kills.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json http cli yaml cel shell match policy webauthn feedback git_message wire text
+FUZZ_TARGETS ?= json http api cli yaml cel shell match policy webauthn feedback git_message wire text
 CRASH_CYCLES ?= 5000
 
 help:
