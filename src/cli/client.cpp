@@ -18,16 +18,8 @@
 namespace holdpoint::cli {
 namespace {
 
-constexpr std::size_t answer_bytes_max = 64 * 1024 * 1024;
 constexpr long connect_timeout_s = 5;
 constexpr long answer_timeout_s = 20;
-
-/// Lists hold up to a hundred requests, so an answer may be larger than a body we would send.
-constexpr json::Limits answer_limits{.bytes_max = answer_bytes_max,
-                                     .depth_max = 64,
-                                     .nodes_max = 4'000'000,
-                                     .string_bytes_max = 1024 * 1024,
-                                     .keys_max = 4096};
 
 std::string hint_for(ErrorCode code, bool has_token) {
     if (code == ErrorCode::unauthenticated)
@@ -124,7 +116,7 @@ struct Client::Transfer {
             is_stream_open = true;
             return parser->feed({bytes, size}) ? size : 0;
         }
-        if (received.size() + size > answer_bytes_max) {
+        if (received.size() + size > answer_limits.bytes_max) {
             is_too_large = true;
             return 0;
         }
@@ -160,6 +152,7 @@ Failure Client::Transfer::failure_of_status() const {
     failure.error.message = text_of(told, "message", failure.error.message);
     failure.error.field = text_of(told, "field");
     failure.request = member(told, "request");
+    failure.code = text_of(told, "confirm");
     return failure;
 }
 

@@ -24,6 +24,14 @@ struct Endpoint {
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
+/// For whatever the server sends. Lists hold up to a hundred requests, and one request may hold its
+/// arguments several times and deeper than a body: much more than what we would send.
+constexpr json::Limits answer_limits{.bytes_max = 64 * 1024 * 1024,
+                                     .depth_max = 64,
+                                     .nodes_max = 4'000'000,
+                                     .string_bytes_max = 1024 * 1024,
+                                     .keys_max = 4096};
+
 /// One call to the server.
 struct Call {
     std::string method = "GET";
@@ -46,6 +54,7 @@ struct Failure {
     Error error;
     std::string hint = {};     ///< what to try next, may be empty
     json::value request = {};  ///< 409 and 410: the request as it stands
+    std::string code = {};     ///< what to type so that it is taken: a change made it necessary
     bool is_interrupted = false;
 };
 

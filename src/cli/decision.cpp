@@ -85,9 +85,20 @@ Result<std::string> confirm_release(const Output& out, const Request& request,
     return std::string();
 }
 
-ExitCode send_decision(Session& session, const Request& seen, json::object body) {
-    const Answer<Request> after =
-        request_of(call_safely(session.client, decision_call(seen, std::move(body))));
+ExitCode send_decision(Session& session, const Request& seen, json::object body,
+                       const Sureness& sureness) {
+    const auto send = [&] {
+        return request_of(call_safely(session.client, decision_call(seen, body)));
+    };
+    Answer<Request> after = send();
+    if (!after && !after.error().code.empty() && !body.contains("confirm")) {
+        const std::string code = after.error().code;
+        const Result<void> sure =
+            confirm_word(sureness, {"with these changes a code is asked for", code});
+        if (!sure) return session.out.fail(sure.error());
+        body["confirm"] = code;
+        after = send();
+    }
     if (!after) return session.out.fail(explained(after.error(), now()));
     if (session.out.is_json())
         session.out.data(compact(after->json));

@@ -32,8 +32,10 @@ void name_request(const Output& out, const Request& request);
 Result<std::string> confirm_release(const Output& out, const Request& request,
                                     const Sureness& sureness);
 
-/// Sends and reports one decision.
-ExitCode send_decision(Session& session, const Request& seen, json::object body);
+/// Sends and reports one decision. Where the change in it makes a code necessary, that is asked for
+/// as confirm_release() does, and it is sent again with it.
+ExitCode send_decision(Session& session, const Request& seen, json::object body,
+                       const Sureness& sureness = {});
 
 void add_sureness(Command command, Sureness& sureness);
 

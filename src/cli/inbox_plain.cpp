@@ -96,10 +96,10 @@ class PlainInbox {
                                       visible(request.agent), visible_again(request.headline)));
     }
     void take_event(const ServerEvent& event) {
-        const Result<json::value> data = json::parse(event.data);
-        if (!data) return;
+        const Result<json::value> data = json::parse(event.data, answer_limits);
+        if (!data) return skipped(data.error());
         const Result<Request> request = read_request(member(*data, "request"));
-        if (!request) return;
+        if (!request) return skipped(request.error());
         const auto known = std::find_if(shown_.begin(), shown_.end(), [&](const Request& other) {
             return other.id == request->id;
         });
@@ -112,6 +112,10 @@ class PlainInbox {
             session_.out.data(
                 fmt::format("{}. {}", known - shown_.begin() + 1, standing(*request, now())));
         }
+    }
+    /// What cannot be read may be a request that waits: whoever sees nothing must know that.
+    void skipped(const Error& error) const {
+        session_.out.say("skipped an event that cannot be read: " + visible(error.message));
     }
     const Request* named(const std::string& word) const {
         std::size_t number = 0;

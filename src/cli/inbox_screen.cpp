@@ -106,10 +106,16 @@ void InboxScreen::load(const std::string& cursor) {
 }
 
 void InboxScreen::take_event(const ServerEvent& event) {
-    const Result<json::value> data = json::parse(event.data);
-    if (!data) return;
+    const Result<json::value> data = json::parse(event.data, answer_limits);
+    if (!data) return skipped(data.error());
     const Result<Request> request = read_request(member(*data, "request"));
-    if (request) take_request(*request, text_of(*data, "actor"));
+    if (!request) return skipped(request.error());
+    take_request(*request, text_of(*data, "actor"));
+}
+
+/// What cannot be read may be a request that waits: whoever sees nothing must know that.
+void InboxScreen::skipped(const Error& error) {
+    message_ = {Style::bad, "skipped an event that cannot be read: " + visible(error.message)};
 }
 
 void InboxScreen::take_request(const Request& request, const std::string& by_whom) {
@@ -502,13 +508,19 @@ void InboxScreen::send(const Request& request, json::object body) {
         mode_ = Mode::list;
     }
     session_.client.start(
-        decision_call(request, std::move(body)), [this, request](Answer<Reply> reply) {
+        decision_call(request, body), [this, request, body](Answer<Reply> reply) {
             const Answer<Request> after = request_of(reply);
             if (after) {
                 message_ = {after->outcome ? style_of(*after->outcome) : Style::good,
                             fmt::format("{}: {}", visible_again(request.headline),
                                         decision_result(*after, now()))};
                 take_request(*after, "");
+            } else if (const std::string& code = after.error().code; !code.empty() && !prompt_) {
+                ask_for_word("with these changes a code is asked for; type", code, request,
+                             [this, request, code, body = body]() mutable {
+                                 body["confirm"] = code;
+                                 send(request, body);
+                             });
             } else {
                 const Failure failure = explained(after.error(), now());
                 std::string text = visible(failure.error.message);

@@ -45,6 +45,7 @@ class InboxScreen {
     // What happens.
     void load(const std::string& cursor);
     void take_event(const ServerEvent& event);
+    void skipped(const Error& error);
     void take_request(const Request& request, const std::string& by_whom);
     void selection_changed();
     void load_timeline();

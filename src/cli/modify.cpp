@@ -58,7 +58,7 @@ ExitCode modify(Session& session, const ModifyOptions& options) {
     if (may_prompt() && !was_asked && !options.sureness.is_yes &&
         !ask_yes("release it with these changes? [y/N] "))
         return session.out.fail(Error{ErrorCode::refused, "not confirmed; nothing was sent"});
-    return send_decision(session, *request, std::move(body));
+    return send_decision(session, *request, std::move(body), options.sureness);
 }
 
 }  // namespace

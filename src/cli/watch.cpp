@@ -130,7 +130,7 @@ struct Watcher {
             rows.row(request->created_at, {"waiting"}, *request);
     }
     void event(const ServerEvent& event) {
-        const Result<json::value> data = json::parse(event.data);
+        const Result<json::value> data = json::parse(event.data, answer_limits);
         if (!data) {
             say(fmt::format("skipped an event that is not JSON: {}",
                             visible(data.error().message)));

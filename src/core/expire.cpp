@@ -97,7 +97,7 @@ void remind(Step& step, Timestamp now) {
     Request& request = step.request;
     Timing& timing = request.timing;
     // After a long standstill one reminder is enough; those that were missed are not sent late.
-    const std::int64_t rounds = (now - request.created_at) / timing.remind_every_ms;
+    const std::int64_t rounds = (now - counted_from(request)) / timing.remind_every_ms;
     timing.reminders_sent = static_cast<int>(std::min<std::int64_t>(
         timing.reminders_max, std::max<std::int64_t>(rounds, timing.reminders_sent + 1)));
     note(step, EventKind::reminded, timer_actor(), now,
@@ -108,13 +108,13 @@ void remind(Step& step, Timestamp now) {
 bool is_reminder_due(const Request& request, Timestamp now) {
     const Timing& timing = request.timing;
     return timing.remind_every_ms > 0 && timing.reminders_sent < timing.reminders_max &&
-           now >= request.created_at + timing.remind_every_ms * (timing.reminders_sent + 1);
+           now >= counted_from(request) + timing.remind_every_ms * (timing.reminders_sent + 1);
 }
 
 bool is_escalation_due(const Request& request, Timestamp now) {
     const Timing& timing = request.timing;
     return timing.escalate_after_ms > 0 && !timing.is_escalated &&
-           now >= request.created_at + timing.escalate_after_ms;
+           now >= counted_from(request) + timing.escalate_after_ms;
 }
 
 /// When what tick() does now was due. A reminder that was missed goes along with the escalation
@@ -122,13 +122,19 @@ bool is_escalation_due(const Request& request, Timestamp now) {
 std::optional<Timestamp> tick_at(const Request& request, Timestamp now) {
     const Timing& timing = request.timing;
     if (now >= request.expires_at) return request.expires_at;
-    if (is_escalation_due(request, now)) return request.created_at + timing.escalate_after_ms;
+    if (is_escalation_due(request, now)) return counted_from(request) + timing.escalate_after_ms;
     if (is_reminder_due(request, now))
-        return request.created_at + timing.remind_every_ms * (timing.reminders_sent + 1);
+        return counted_from(request) + timing.remind_every_ms * (timing.reminders_sent + 1);
     return std::nullopt;
 }
 
 }  // namespace
+
+bool silence_releases(const Timing& timing) {
+    return timing.on_timeout == TimeoutAction::approve ||
+           (timing.on_timeout == TimeoutAction::use_default &&
+            member_text(timing.default_decision.text, "decision") == "\"approve\"");
+}
 
 bool silence_aborts(const Timing& timing) {
     return timing.on_timeout == TimeoutAction::abort ||

@@ -8,6 +8,8 @@ namespace holdpoint::core {
 
 /// Whether the whole run is to stop when nobody answers in time.
 bool silence_aborts(const Timing& timing);
+/// Whether a request of which nobody says anything would be released by that.
+bool silence_releases(const Timing& timing);
 
 /// What happens to a request first of all that is due.
 struct Due {

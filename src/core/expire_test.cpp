@@ -258,6 +258,29 @@ TEST(Tick, T3_escalates_after_its_own_time_to_its_own_target) {
     EXPECT_FALSE(tick(step->request, start + 3 * minute)) << "once is enough";
 }
 
+TEST(Tick, A_clock_that_was_accepted_moves_reminders_and_escalation_along) {
+    for (const std::int64_t shifted_ms : {60 * minute, -60 * minute}) {
+        Request request = timed([](Timing& timing) {
+            timing.remind_every_ms = minute;
+            timing.escalate_after_ms = 2 * minute;
+            timing.escalate_to = "zoe";
+        });
+        request.timing.shifted_ms = shifted_ms;
+        request.expires_at = request.expires_at + shifted_ms;
+        request.next_at = request.next_at + shifted_ms;
+        const Timestamp asked = start + shifted_ms;
+        EXPECT_FALSE(tick(request, asked + minute + -1));
+        const std::optional<Step> reminded = tick(request, asked + minute);
+        ASSERT_TRUE(reminded);
+        EXPECT_EQ(reminded->request.timing.reminders_sent, 1);
+        EXPECT_FALSE(reminded->request.timing.is_escalated);
+        EXPECT_EQ(reminded->request.next_at, asked + 2 * minute);
+        const std::optional<Step> escalated = tick(reminded->request, asked + 2 * minute);
+        ASSERT_TRUE(escalated);
+        EXPECT_TRUE(escalated->request.timing.is_escalated);
+    }
+}
+
 TEST(Tick, T3_escalation_keeps_the_number_of_people) {
     Verdict hold = verdict();
     hold.requirement.lines = {group("finance", 2)};

@@ -32,7 +32,7 @@ Result<Step> extend(Request request, std::int64_t ms, const Actor& person, Times
         return Error{ErrorCode::permission_denied, "this request is for other people to decide"};
     if (request.state == State::settled) return settled(request);
     const Timestamp until = request.expires_at + ms;
-    if (until - request.created_at > lifetime_ms_max)
+    if (until - counted_from(request) > lifetime_ms_max)
         return Error{ErrorCode::refused, "a request may wait ninety days in all", "seconds"};
     Step step;
     step.request = std::move(request);

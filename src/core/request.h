@@ -119,6 +119,7 @@ struct Timing {
     bool is_escalated = false;
     int retries_max = 1;
     int retries_done = 0;
+    std::int64_t shifted_ms = 0;  ///< how far an operator who accepted a clock moved the deadlines
 };
 
 /// What policy said, kept with the request.

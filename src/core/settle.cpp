@@ -158,14 +158,18 @@ void note(Step& step, EventKind kind, const Actor& actor, Timestamp now, JsonTex
         {kind, step.request.id, now, actor.name, actor.via, actor.address, std::move(detail)});
 }
 
+Timestamp counted_from(const Request& request) {
+    return request.created_at + request.timing.shifted_ms;
+}
+
 Timestamp next_wake(const Request& request) {
     Timestamp next = request.expires_at;
     const Timing& timing = request.timing;
     if (timing.remind_every_ms > 0 && timing.reminders_sent < timing.reminders_max)
-        next = std::min(next,
-                        request.created_at + timing.remind_every_ms * (timing.reminders_sent + 1));
+        next = std::min(
+            next, counted_from(request) + timing.remind_every_ms * (timing.reminders_sent + 1));
     if (timing.escalate_after_ms > 0 && !timing.is_escalated)
-        next = std::min(next, request.created_at + timing.escalate_after_ms);
+        next = std::min(next, counted_from(request) + timing.escalate_after_ms);
     for (const Held& held : request.holds) next = std::min(next, effective_at(request, held));
     return next;
 }

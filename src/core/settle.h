@@ -6,6 +6,10 @@
 
 namespace holdpoint::core {
 
+/// What everything that lasts counts from: the time of asking, moved with the deadlines where an
+/// operator accepted a clock that was set.
+Timestamp counted_from(const Request& request);
+
 /// When the timer must look at this pending request next.
 Timestamp next_wake(const Request& request);
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 namespace holdpoint::server {
 namespace {
@@ -17,6 +18,8 @@ Error cannot(const char* what, const std::string& path) {
     return {ErrorCode::unavailable,
             fmt::format("cannot {} `{}`: {}", what, path, std::strerror(errno))};
 }
+
+std::string staged(const std::string& path) { return path + ".new"; }
 
 /// A name that was given is on the disk when its folder is: without this a power cut could leave a
 /// stored key whose text nobody has.
@@ -68,8 +71,8 @@ Result<void> check_store_is_there(const std::string& store, const std::string& a
                              store, admin_key)};
 }
 
-Result<void> write_admin_key(const std::string& path, const std::string& key) {
-    const std::string temporary = path + ".new";
+Result<void> stage_admin_key(const std::string& path, const std::string& key) {
+    const std::string temporary = staged(path);
     const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) return cannot("write", temporary);
     const std::string line = key + "\n";
@@ -80,8 +83,22 @@ Result<void> write_admin_key(const std::string& path, const std::string& key) {
     const Error failure = cannot("write", temporary);
     close(file);
     if (!is_written) return failure;
-    if (rename(temporary.c_str(), path.c_str()) != 0) return cannot("write", path);
     return sync_folder_of(path);
 }
+
+std::optional<std::string> staged_admin_key(const std::string& path) {
+    std::ifstream file(staged(path));
+    std::string key;
+    if (!file) return std::nullopt;
+    std::getline(file, key);
+    return key;
+}
+
+Result<void> keep_admin_key(const std::string& path) {
+    if (rename(staged(path).c_str(), path.c_str()) != 0) return cannot("write", path);
+    return sync_folder_of(path);
+}
+
+void drop_admin_key(const std::string& path) { unlink(staged(path).c_str()); }
 
 }  // namespace holdpoint::server

@@ -154,7 +154,6 @@ void Embedded::decide(std::string id, Json body, std::string by, Done done) {
     service::DecideCall call;
     call.id = *wanted;
     call.command = std::move(decision->command);
-    call.grant = std::move(decision->grant);
     call.person = actor(by, false);
     call.now = clock_->now();
     auto work = [call = std::move(call), policy = policy_->current()](store::Transaction& tx) {

@@ -9,7 +9,6 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 
-#include "api/auth/secrets.h"
 #include "api/wire/errors.h"
 #include "base/json.h"
 #include "base/sha256.h"
@@ -71,6 +70,18 @@ std::optional<ClockReading> parse_clock(const std::string& text) {
     return ClockReading{{wall_ms->get_int64()},
                         boot_ms->get_int64(),
                         std::string(boot_id->get_string().data(), boot_id->get_string().size())};
+}
+
+/// Whoever may write to the data directory owns the server, whatever an admin did to this account.
+Result<void> enable_first_admin(store::Transaction& tx) {
+    const Result<std::optional<store::Principal>> found = tx.find_principal(first_admin);
+    if (!found) return found.error();
+    if (!*found || !(*found)->is_disabled) return {};
+    const Result<store::Principal> enabled = service::set_disabled(tx, first_admin, false);
+    if (!enabled) return enabled.error();
+    spdlog::warn("`{}` was disabled; it is enabled again, with the keys and the password it had",
+                 first_admin);
+    return {};
 }
 
 std::int64_t steady_ms() {
@@ -340,8 +351,23 @@ std::unique_ptr<notify::Channel> Running::make_push(const PushSecrets& secrets,
                                    config_.push_contact, is_secret});
 }
 
+/// What was staged is the admin key if its commit came through, and nothing otherwise.
+Result<void> Running::finish_admin_key(const std::string& path) {
+    const std::optional<std::string> staged = staged_admin_key(path);
+    if (!staged) return {};
+    const Result<service::Authenticated> found =
+        ask([hash = auth::hash_of(*staged), now = clock_->now()](store::Transaction& tx) {
+            return service::authenticate_key(tx, hash, now);
+        });
+    if (found) return keep_admin_key(path);
+    if (found.error().code != ErrorCode::unauthenticated) return found.error();
+    drop_admin_key(path);
+    return {};
+}
+
 Result<void> Running::make_first_admin(Started& started) {
     started.admin_key_file = config_.data + "/admin.key";
+    if (Result<void> ok = finish_admin_key(started.admin_key_file); !ok) return ok;
     const Result<std::vector<store::Principal>> all =
         ask([](store::Transaction& tx) { return tx.principals(); });
     if (!all) return all.error();
@@ -350,13 +376,20 @@ Result<void> Running::make_first_admin(Started& started) {
     });
     if (has_admin && !config_.must_make_admin_key) return {};
 
-    // The file first: a key that is stored but known to nobody would lock everybody out.
     const auth::Secret secret = auth::new_key(store::Role::admin);
-    if (Result<void> ok = write_admin_key(started.admin_key_file, secret.text); !ok)
-        return ok.error();
     const auth::Secret link = auth::new_token();
-    auto work = [&](store::Transaction& tx) -> Result<void> {
+    if (Result<void> ok = stage_admin_key(started.admin_key_file, secret.text); !ok) return ok;
+    if (Result<void> ok = store_admin_key(secret, link); !ok) return ok;
+    if (Result<void> ok = keep_admin_key(started.admin_key_file); !ok) return ok;
+    started.is_first = !has_admin;
+    started.sign_in_link = started.url + "/sign-in#" + link.text;
+    return {};
+}
+
+Result<void> Running::store_admin_key(const auth::Secret& secret, const auth::Secret& link) {
+    return ask([&](store::Transaction& tx) -> Result<void> {
         const Timestamp now = clock_->now();
+        if (Result<void> ok = enable_first_admin(tx); !ok) return ok;
         service::KeySpec spec;
         spec.role = store::Role::admin;
         spec.name = first_admin;
@@ -375,11 +408,7 @@ Result<void> Running::make_first_admin(Started& started) {
         session.created_at = now;
         session.expires_at = now + config_.api.link_ms;
         return tx.save_session(session);
-    };
-    if (Result<void> ok = ask(work); !ok) return ok.error();
-    started.is_first = !has_admin;
-    started.sign_in_link = started.url + "/sign-in#" + link.text;
-    return {};
+    });
 }
 
 Result<void> Running::listen(Started& started) {

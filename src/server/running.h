@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/auth/secrets.h"
 #include "base/clock.h"
 #include "notify/outbox_worker.h"
 #include "notify/push/push_channel.h"
@@ -46,7 +47,9 @@ class Running {
     };
     Result<PushSecrets> load_push_secrets();
     std::unique_ptr<notify::Channel> make_push(const PushSecrets& secrets, const Started& started);
+    Result<void> finish_admin_key(const std::string& path);
     Result<void> make_first_admin(Started& started);
+    Result<void> store_admin_key(const auth::Secret& secret, const auth::Secret& link);
     Result<void> listen(Started& started);
     void on_commit(const std::vector<store::Change>& changes);
     void watch_signals();

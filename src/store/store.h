@@ -223,7 +223,8 @@ class Transaction {
     virtual Result<std::optional<Timestamp>> next_due() = 0;
     /// Lets the timer come back to this request then, without reading it: for one that is damaged.
     virtual Result<void> look_again(const RequestId& id, Timestamp at) = 0;
-    /// Moves every pending deadline; for an operator who accepts a clock that was set.
+    /// Moves every pending deadline, and what reminders and escalations count from; for an operator
+    /// who accepts a clock that was set. A decision that is held counts no earlier than it said.
     virtual Result<void> shift_deadlines(std::int64_t ms) = 0;
 
     /// Events of the span, oldest first, with the request as it stands now. State, outcome and risk

@@ -26,6 +26,7 @@ TEST_P(StoreContract, S4_EveryFieldThatMayChangeIsUpdated) {
     changed.risk = RiskLevel::low;
     changed.requirement.lines[0].have = 2;
     changed.timing.reminders_sent = 2;
+    changed.timing.shifted_ms = -7;
     changed.digest = "sha256:new";
     changed.expires_at = start + 9;
     changed.next_at = start + 8;

@@ -88,7 +88,13 @@ TEST_P(StoreContract, ShiftingMovesThePendingDeadlinesOnly) {
     EXPECT_EQ(shifted->expires_at, pending->expires_at + 5000);
     EXPECT_EQ(shifted->next_at, pending->next_at + 5000);
     EXPECT_EQ(shifted->version, pending->version + 1);
+    EXPECT_EQ(shifted->timing.shifted_ms, 5000);
+    EXPECT_EQ(shifted->created_at, pending->created_at);
+    put([](Transaction& tx) { return tx.shift_deadlines(-7000); });
+    EXPECT_EQ(load(pending->id)->timing.shifted_ms, -2000);
+    put([](Transaction& tx) { return tx.shift_deadlines(7000); });
     EXPECT_EQ(load(done->id)->expires_at, done->expires_at);
+    EXPECT_EQ(load(done->id)->timing.shifted_ms, 0);
     EXPECT_EQ(get([](Transaction& tx) { return tx.next_due(); }), pending->next_at + 5000);
     settle(pending->id, Outcome::approved, start + 2);
 }

@@ -258,6 +258,7 @@ inline void expect_same(const core::Timing& a, const core::Timing& b) {
     EXPECT_EQ(a.is_escalated, b.is_escalated);
     EXPECT_EQ(a.retries_max, b.retries_max);
     EXPECT_EQ(a.retries_done, b.retries_done);
+    EXPECT_EQ(a.shifted_ms, b.shifted_ms);
 }
 
 inline void expect_same(const Request& a, const Request& b) {

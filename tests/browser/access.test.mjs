@@ -6,7 +6,7 @@ import { armed, assertClean, closeBrowser, eventually, open, prefer, pressToTheE
 import { fillDemo, fillMany } from './demo.mjs'
 import { unfold } from './inside.mjs'
 import { fillShop, policyFile } from './shop.mjs'
-import { check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
+import { atRest, check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -173,10 +173,10 @@ test('H6 the empty inbox teaches, and axe finds nothing there', async () => {
 
 test('H6 axe finds nothing where there is nothing yet, nothing that fits, nothing to be had, or nothing to decide', { timeout: 240_000 }, async () => {
   const fresh = await new Server().start()
-  const look = async (page, path, what = path) => {
+  const look = async (page, path, what = path, shown = null) => {
     await page.goto(`${fresh.page_url}/${path}`)
-    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
-    await page.waitForTimeout(250)
+    await atRest(page)
+    await shown?.waitFor()
     await checkInBothWidths(page, what)
   }
   const page = await open(fresh, 'admin')
@@ -185,11 +185,8 @@ test('H6 axe finds nothing where there is nothing yet, nothing that fits, nothin
   const request = await (await fresh.agent('first-bot')).act('process_refund', { orderId: '1234', amount: 24 })
   for (const path of ['?q=nothing+has+this', 'history?tool=unknown', 'audit?tool=unknown']) await look(page, path)
   await page.route('**/v1/{stats,users,grants,policy,requests}*', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"the store could not answer"}}' }))
-  const is_told = async (where) => assert.ok(await page.getByRole('alert').filter({ hasText: 'The store could not answer.' }).first().isVisible(), `${where} says that it cannot be read`)
-  for (const path of ['stats', 'people', 'grants', 'policy', 'history', 'chat']) {
-    await look(page, path, `${path}, which cannot be read`)
-    await is_told(path)
-  }
+  const told = page.getByRole('alert').filter({ hasText: 'The store could not answer.' }).first()
+  for (const path of ['stats', 'people', 'grants', 'policy', 'history', 'chat']) await look(page, path, `${path}, which cannot be read`, told)
   await page.unroute('**/v1/{stats,users,grants,policy,requests}*')
   await page.route('**/v1/{users,policy,policy/**,requests/*/events,requests?*outcome*,requests?*settled*}', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"the store could not answer"}}' }))
   await page.goto(`${fresh.page_url}/r/${request.id}`)
@@ -314,8 +311,7 @@ for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['3
     const page = await open(server, 'admin', { viewport })
     for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.question.id}`, 'chat', 'history', 'grants', 'policy', 'stats', 'audit', 'people', 'settings']) {
       await page.goto(`${server.page_url}/${path}`)
-      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
-      await page.waitForTimeout(250)
+      await atRest(page)
       const [wide, has_bar] = await page.evaluate(() => [document.documentElement.scrollWidth - innerWidth, [...document.querySelectorAll('article footer button')].every((button) => button.getBoundingClientRect().right <= innerWidth + 1)])
       assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`)
       assert.ok(has_bar, `${path}: the bar fits`)
@@ -393,8 +389,7 @@ test('H6 whoever asks for more contrast gets it, on every page', { timeout: 240_
   await page.emulateMedia({ contrast: 'more' })
   for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.odd.id}`, 'chat', 'history', 'grants', 'policy', 'stats', 'audit', 'people', 'settings']) {
     await page.goto(`${server.page_url}/${path}`)
-    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
-    await page.waitForTimeout(250)
+    await atRest(page)
     await check(page, `/${path} with more contrast`, with_more_contrast)
   }
   await page.context().close()

@@ -55,6 +55,32 @@ test('U1 similar requests become one row; one veto, the rest approved', async ()
   assert.equal(outcomes.filter((request) => request.outcome === 'approved').length, 3)
 })
 
+test('U1 H6 a veto and its reason stay while a row is opened', async () => {
+  const made = []
+  for (const amount of [10, 20, 30]) made.push(await refund(amount))
+  await openGroup(3)
+  const of = await page.locator('tbody tr').nth(1).innerText()
+  await page.getByRole('button', { name: 'Veto row 2' }).click()
+  await page.getByLabel(/Why not that one/).click()
+  await page.keyboard.type('too much')
+  for (const opened of [1, 2]) {
+    await page.getByRole('button', { name: `Open row ${opened}` }).click()
+    await page.getByRole('button', { name: 'More decisions' }).waitFor()
+    await group().click()
+    await page.getByRole('button', { name: 'Approve 2, reject 1' }).waitFor()
+  }
+  assert.equal(await page.getByLabel(/Why not that one/).inputValue(), 'too much')
+  await page.getByRole('button', { name: 'Vetoed row 2' }).waitFor()
+  await armed(page)
+  await page.keyboard.press('Shift+A')
+  await pressAgain('2 requests')
+  await eventually('all are settled', async () => (await pending()) === 0, 12_000)
+  for (const { action, outcome, decision } of await Promise.all(made.map((request) => agent.read(request)))) {
+    const is_vetoed = of.startsWith(String(action.arguments.amount))
+    assert.deepEqual([outcome, decision.reason ?? ''], is_vetoed ? ['rejected', 'too much'] : ['approved', ''])
+  }
+})
+
 test('U1 selected requests are decided together; critical and irreversible ones are left out', async () => {
   const plain = await agent.act('one', {})
   const asked = await agent.propose({ kind: 'confirmation', confirmation: { message: 'Publish it?', details: 'On the front page.' } })
@@ -73,6 +99,38 @@ test('U1 selected requests are decided together; critical and irreversible ones 
   await pressAgain('2 requests')
   await eventually('two are settled', async () => (await pending()) === 2)
   assert.deepEqual([(await agent.read(critical)).state, (await agent.read(final)).state], ['pending', 'pending'])
+})
+
+test('U1 D8 whoever wants to look at a request sees it, also while a selection is open', async () => {
+  const [one, two, lost] = [await agent.act('one', {}), await agent.act('two', {}), await agent.act('three', {})]
+  await page.getByText('3 waiting').waitFor()
+  for (const request of [one, two]) {
+    await show(page, request)
+    await page.keyboard.press(' ')
+  }
+  await show(page, lost)
+  let release
+  const is_released = new Promise((resolve) => (release = resolve))
+  await page.route('**/v1/requests/*/decision', async (route) => {
+    await is_released
+    await bob.decide(lost, 'reject')
+    await route.continue()
+  })
+  await page.keyboard.press('a')
+  const selection = page.getByText('2 requests selected')
+  await page.keyboard.press('Shift+A')
+  await selection.waitFor()
+  release()
+  await page.getByRole('link', { name: 'Look' }).click()
+  const shown = page.locator(`[data-request="${lost.id}"]`)
+  await shown.waitFor()
+  await page.unroute('**/v1/requests/*/decision')
+  // A clicked message about the request on which the cursor stands already.
+  await page.keyboard.press('Shift+A')
+  await selection.waitFor()
+  await shown.waitFor({ state: 'detached' })
+  await page.evaluate((open) => navigator.serviceWorker.dispatchEvent(new MessageEvent('message', { data: { open } })), `/r/${lost.id}`)
+  await shown.waitFor()
 })
 
 test('U1 one of several was decided by somebody else: the rest counts, and it says so', async () => {
@@ -270,6 +328,47 @@ test('U1 a long table is read to its end before it can be approved', async () =>
   await page.getByText('14 requests will run as shown. Press again.').waitFor()
   const [bottom, end] = await page.evaluate(() => [document.querySelector('tbody tr:last-child').getBoundingClientRect().bottom, document.querySelector('article footer').getBoundingClientRect().top])
   assert.ok(bottom <= end + 5, 'the last row is on the screen')
+})
+
+test('U1 D9 of more than fit at once the next ones are read as well before they can be approved', { timeout: 120_000 }, async () => {
+  for (let i = 0; i < 34; ++i) await agent.act('note', { text: `${'word '.repeat(60)}${i}`, to: i < 20 ? 'us' : 'them' }, { risk: 'low' })
+  await openGroup(20)
+  await page.getByText('These are the first 20 of 34.').waitFor()
+  /** Presses until it asks once more; gives what was on the screen before that, from its upper edge to its lower one. */
+  const pressAndRead = async (count) => {
+    const edges = new Set()
+    await eventually(`${count} were read`, async () => {
+      const shown = await page.evaluate(() => {
+        const { top, bottom } = document.querySelector('[aria-label="Requests to decide together"]').getBoundingClientRect()
+        const same = [...document.querySelectorAll('h2')].find((one) => one.innerText.toLowerCase() === 'the same in all')
+        return [...document.querySelectorAll('tbody tr'), ...(same ? [same.nextElementSibling] : [])].flatMap((part) => {
+          const place = part.getBoundingClientRect()
+          const says = part.innerText.match(/word (\d+)/)?.[1] ?? part.innerText
+          return ['top', 'bottom'].filter((edge) => place[edge] >= top - 5 && place[edge] <= bottom + 5).map((edge) => `${edge} ${says}`)
+        })
+      })
+      for (const edge of shown) edges.add(edge)
+      if (await page.getByText(`${count} requests will run as shown. Press again.`).count()) return true
+      await page.keyboard.press('Shift+A')
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
+    })
+    return [...edges].filter((edge) => edge.startsWith('top ')).map((edge) => edge.slice(4)).filter((says) => edges.has(`bottom ${says}`))
+  }
+  const numbers = (parts) => parts.filter((part) => /^\d+$/.test(part))
+  const first = await pressAndRead(20)
+  assert.equal(numbers(first).length, 20)
+  await armed(page)
+  await page.keyboard.press('Shift+A')
+  await eventually('twenty are settled', async () => (await pending()) === 14)
+  await page.getByRole('button', { name: 'Approve 14' }).waitFor()
+  await armed(page)
+  const second = await pressAndRead(14)
+  assert.equal(numbers(second).length, 14, 'every one was on the screen')
+  assert.equal(new Set([...numbers(first), ...numbers(second)]).size, 34)
+  assert.ok(second.some((part) => part.includes('them')), 'and so was what they share')
+  await armed(page)
+  await page.keyboard.press('Shift+A')
+  await eventually('all are settled', async () => (await pending()) === 0)
 })
 
 for (const [name, options, columns] of [['a phone', phone, 0], ['a window too narrow for the table', { viewport: { width: 800, height: 700 } }, 12]]) {

@@ -207,6 +207,26 @@ test('D3 H6 an action is modified, its types kept, the difference shown', async 
   assert.deepEqual(now.release.arguments, { orderId: '1234', amount: 24, notify: false, lines: [{ sku: 'A', count: 1 }] })
 })
 
+test('D3 U2 a value that becomes long stays in its field, and a masked one is typed into as soon as it is shown', async () => {
+  const request = await agent.act('post', { text: 'short', password: 'hunter2-hunter2' }, { risk: 'low' })
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByLabel('text').click()
+  await page.keyboard.press('End')
+  const words = ' as a banana at a sale, again'.repeat(4)
+  await page.keyboard.type(words)
+  assert.equal(await page.getByLabel('text').inputValue(), `short${words}`)
+  await page.keyboard.press('Shift+Tab')
+  assert.match(await page.evaluate(() => document.activeElement.innerText), /show and change/)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('a banana')
+  assert.equal(await page.getByLabel('password').inputValue(), 'a banana')
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  assert.deepEqual((await settled(request)).release.arguments, { text: `short${words}`, password: 'a banana' })
+})
+
 test('D3 H6 arguments can be changed as JSON, members added and removed', async () => {
   const request = await proposals.action()
   await appear(request)
@@ -236,6 +256,20 @@ test('Q2 H6 a plan is approved without an optional step', async () => {
   await page.getByRole('button', { name: 'Approve without 1 step' }).click()
   const now = await settled(request)
   assert.deepEqual(now.release.plan.steps.map((step) => step.action), ['list pages', 'delete drafts'])
+})
+
+test('Q2 H6 a step that was left out stays so while another request is looked at', async () => {
+  const request = await proposals.plan()
+  const other = await agent.act('another', {})
+  await appear(request)
+  await page.getByLabel('run this optional step 3').uncheck()
+  await show(page, other)
+  await show(page, request)
+  assert.equal(await page.getByLabel('run this optional step 3').isChecked(), false)
+  await page.keyboard.press('a')
+  const now = await settled(request)
+  assert.deepEqual(now.release.plan.steps.map((step) => step.action), ['list pages', 'delete drafts'])
+  await agent.post(`/v1/requests/${other.id}/cancel`)
 })
 
 test('Q2 D3 the steps of a plan are changed, moved, removed and added', async () => {

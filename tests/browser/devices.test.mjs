@@ -117,12 +117,24 @@ const deliverUntil = (what, message, look) =>
     return eventually(what, look, 4000).catch(() => null)
   })
 
-/** Presses a button of a shown message. */
-const press = (tag, action) =>
-  page.context().serviceWorkers()[0].evaluate(async ([tag, action]) => {
+/**
+ * Presses a button of a shown message; gives what is shown in its place, where something is. Asked of the worker: whoever asks the
+ * browser for what it shows, in the moment between keeping a message and showing it, makes it forget that message.
+ */
+const press = (tag, action, is_answered = true) =>
+  page.context().serviceWorkers()[0].evaluate(async ([tag, action, is_answered]) => {
     const [notification] = await self.registration.getNotifications({ tag })
+    const told = new Promise((resolve) => {
+      if (!is_answered) return resolve(null)
+      self.registration.showNotification = (title, options) => {
+        delete self.registration.showNotification
+        resolve({ title, body: options.body, tag: options.tag, actions: options.actions ?? [] })
+        return self.registration.showNotification(title, options)
+      }
+    })
     self.dispatchEvent(new NotificationEvent('notificationclick', { notification, action }))
-  }, [tag, action])
+    return told
+  }, [tag, action, is_answered])
 
 test('H8 a message of the server has buttons; Approve decides with its token alone, and only once', async () => {
   await page.context().grantPermissions(['notifications'], { origin: server.page_url })
@@ -145,17 +157,49 @@ test('H8 a message of the server has buttons; Approve decides with its token alo
   await deliverUntil('it ends quietly', await told(request, 'request-settled'), async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.silent && one.actions.length === 0))
 
   await deliverUntil('the old message is shown again', asked, async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.actions.length === 2))
-  await press(request.id, 'reject')
-  await eventually('it says that it did not count', async () => (await shownMessages(page)).some((one) => one.tag === request.id && one.body.startsWith('Not decided:')))
+  assert.match((await press(request.id, 'reject')).body, /^Not decided:/)
   const refused = await agent.act('refund', { amount: 25 }, { risk: 'low' })
   await deliverUntil('it is shown', await told(refused, 'approval-required'), async () => (await shownMessages(page)).some((one) => one.tag === refused.id))
-  await press(refused.id, 'reject')
-  await eventually('it says that it is denied', async () => (await shownMessages(page)).some((one) => one.tag === refused.id && one.body === 'Denied.'))
+  const denied = await press(refused.id, 'reject')
+  assert.deepEqual([denied.body, denied.tag, denied.actions], ['Denied.', refused.id, []])
   const { outcome, decision: no } = await agent.read(refused)
   assert.deepEqual([outcome, no.by, no.via], ['rejected', 'ann', 'push'])
   service.stop()
   await page.context().close()
   page = await open(server, 'ann')
+})
+
+test('H8 D10 a no that is not the last says so, and where no answer comes the message says that it may have counted', async () => {
+  await page.context().grantPermissions(['notifications'], { origin: server.page_url })
+  const service = await new PushService().start()
+  await (await server.signedIn('ann')).post('/v1/push/subscriptions', { name: 'phone', subscription: service.subscription() })
+  await page.goto(server.page_url)
+  await eventually('the worker runs', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+  const rejectByMessage = async (request) => {
+    const asked = await eventually('it is told', () => service.messages.find(({ holdpoint }) => holdpoint.id === request.id))
+    await deliverUntil('it is shown', asked, async () => (await shownMessages(page)).some((one) => one.tag === request.id))
+    return press(request.id, 'reject')
+  }
+  const gate = '{type: specific_tools, tools: [share], reject_threshold: 2}'
+  await server.admin.call('PUT', '/v1/policy', { text: `holdpoint: 1\npolicy: patient\ndefaults: {decision: require}\ngates:\n  two: ${gate}\n` })
+  const shared = await agent.act('share', { amount: 26 }, { risk: 'low' })
+  assert.equal(shared.requirement.reject_threshold, 2)
+  assert.equal((await rejectByMessage(shared)).body, 'Your no counts; it still waits.')
+  assert.equal((await agent.read(shared)).state, 'pending')
+
+  const lost = await agent.act('refund', { amount: 27 }, { risk: 'low' })
+  // The call arrives, and its answer does not.
+  await page.context().serviceWorkers()[0].evaluate(() => {
+    const send = self.fetch
+    self.fetch = async (...call) => {
+      self.fetch = send
+      await send(...call)
+      throw new TypeError('Failed to fetch')
+    }
+  })
+  assert.equal((await rejectByMessage(lost)).body, 'No answer came. It may have counted: open it to see.')
+  assert.equal((await agent.read(lost)).outcome, 'rejected')
+  service.stop()
 })
 
 test('H8 a message about something risky only opens it, by its button or by a click beside; the badge counts what waits', async () => {
@@ -178,7 +222,7 @@ test('H8 a message about something risky only opens it, by its button or by a cl
     assert.equal(await page.context().serviceWorkers()[0].evaluate(() => self.badges.at(-1)), asked.app_badge)
     assert.ok(asked.app_badge > 0)
     await page.evaluate(() => (globalThis.is_the_same_page = true))
-    await press(risky.id, action)
+    await press(risky.id, action, false)
     await page.waitForURL(`${server.page_url}/r/${risky.id}`)
     assert.equal(await page.evaluate(() => globalThis.is_the_same_page), true, 'what somebody has begun on the page stays')
     await page.locator(`[data-request="${risky.id}"]`).waitFor()

@@ -50,7 +50,9 @@ function makeTools() {
 
   const invisible = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u1160\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u
   const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)*/gu
-  const hides = (text) => invisible.test(text) && invisible.test(text.replace(emoji, ''))
+  // Nearly all of a page is plain letters: these are asked about once, and quickly.
+  const plain = /^[\n -~]*$/
+  const hides = (text) => !plain.test(text) && invisible.test(text) && invisible.test(text.replace(emoji, ''))
 
   /** What foreign text did to the page, or to parts of it: markup that is not ours, letters that are not seen, also in fields, a broken layout. */
   const wrongs = (within = 'body') => {

@@ -15,6 +15,14 @@ export const in_one_theme = [['light', { rules: { 'color-contrast': { enabled: f
 /** For those who asked for more contrast: seven to one, not four and a half. */
 export const with_more_contrast = ['light', 'dark'].map((theme) => [theme, { runOnly: { type: 'rule', values: ['color-contrast-enhanced'] }, rules: { 'color-contrast-enhanced': { enabled: true } } }])
 
+/** Until the page is there and nothing turns on it any more: what is looked at is not that it is being read. */
+export async function atRest(page) {
+  await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
+  await page.waitForFunction(
+    () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(document.querySelector('h1') && !document.querySelector('.turning, article .invisible'))))),
+  )
+}
+
 /** Fails if axe finds something in what is shown now (or in the part `within`), in either theme, or if it is wider than the window. */
 export async function check(page, where, only = themes, within = 'html') {
   // By the debugger, which the page's policy does not bind.

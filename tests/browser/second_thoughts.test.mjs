@@ -102,6 +102,33 @@ test('D8 U2 a held z takes back once', async () => {
   assert.equal(await page.getByText('There is nothing to take back any more.').count(), 0)
 })
 
+test('D8 U2 while a decision is on its way z takes back nothing', async () => {
+  const [first, second, third] = [await agent.act('first', {}, { risk: 'high' }), await agent.act('second', {}, { risk: 'high' }), await agent.act('third', {})]
+  await rowOf(page, third).waitFor()
+  await approveHigh(first)
+  await page.getByText(/first: approved; it takes effect/).waitFor()
+  let release
+  const is_released = new Promise((resolve) => (release = resolve))
+  await page.route('**/v1/requests/*/decision', async (route) => {
+    await is_released
+    await route.continue()
+  })
+  const calls = []
+  page.on('request', (call) => call.url().endsWith('/undo') && calls.push(call.url()))
+  await approveHigh(second)
+  await page.locator(`[data-request="${third.id}"]`).waitFor()
+  await page.keyboard.press('z')
+  await page.getByText('The decision is still on its way: press again.').waitFor()
+  release()
+  await page.getByText(/second: approved; it takes effect/).waitFor()
+  assert.deepEqual(calls, [])
+  // The last of it is drawn with the next frame.
+  await armed(page)
+  await page.keyboard.press('z')
+  await page.getByText('second: taken back; it waits again').waitFor()
+  await page.unroute('**/v1/requests/*/decision')
+})
+
 test('D8 several at once are held together and taken back together; a no counts at once', async () => {
   const some = await Promise.all(['a', 'b', 'c', 'd'].map((name) => agent.act('refund', { order: name })))
   await page.locator('[id^="row-group"]').click()

@@ -186,6 +186,40 @@ class EventTest(ServerTest):
         eventually(lambda: self.admin.get("/v1/stats")["streams"] == 1, "the slow reader is cut off", timeout_s=60)
         self.assertStatus(self.server.client().get("/healthz"), 200)
 
+    def test_H7_S1_whoever_was_away_gets_more_than_the_server_keeps_for_a_reader_piece_by_piece(self):
+        session = self.fresh("large")
+        seen = self.ann.timeline(self.agent.propose(session=session))[-1]["seq"]
+        # They stand twice in an event: 7 MB in all, where 1 MiB may wait for a reader.
+        pad = {f"pad{i}": "x" * 60_000 for i in range(3)}
+        made = [self.agent.propose(arguments={**pad, "n": i}, session=session)["id"] for i in range(20)]
+        reader = self.follow(query={"session": session}, last_event_id=seen)
+        late = self.agent.propose(arguments=pad, session=session)
+        self.assertEqual([reader.next()["data"]["request"]["id"] for _ in range(21)], [*made, late["id"]])
+        eventually(lambda: reader.beats, "it is told that this was all", timeout_s=10)
+
+        # One event that is larger than what may wait: the arguments stand in it five times.
+        self.ann.decide(late, "modify", arguments={name: "y" * 60_000 for name in [*pad, "more"]})
+        self.assertEqual(reader.next()["event"], "request-settled")
+        self.assertFalse(reader.closed.is_set())
+
+        # And as the last one of what was missed, for somebody who takes it slowly.
+        before = self.ann.timeline(late)[-2]["seq"]
+        sock = socket.socket()
+        self.addCleanup(sock.close)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.connect((self.server.host, self.server.port))
+        sock.settimeout(30)
+        sock.sendall(f"GET /v1/events?session={session} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.ann.key}\r\n"
+                     f"Last-Event-ID: {before}\r\n\r\n".encode())
+        time.sleep(0.5)  # the server has sent what the small window takes
+        told = b""
+        while b"event: beat" not in told[-200:]:
+            part = sock.recv(65536)
+            self.assertTrue(part, f"cut off after {len(told)} bytes")
+            told += part
+        self.assertIn(b"event: request-settled", told)
+        self.assertGreater(len(told), 1 << 20)
+
     def test_S5_streams_are_counted_and_forgotten(self):
         eventually(lambda: self.admin.get("/v1/stats")["streams"] == 0, "those of other tests are gone")
         readers = [EventReader(self.ann) for _ in range(5)]

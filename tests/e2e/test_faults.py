@@ -349,6 +349,31 @@ class StartFaultTest(unittest.TestCase):
             (data / "admin.key").unlink()
             Server(data=data).start().close()
 
+    def test_a_new_admin_key_is_a_way_in_also_where_admin_was_disabled(self):
+        data = self.made_data()
+        with Server(data=data) as server:
+            root = server.actor("admin", "root")
+            self.assertEqual(root.post("/v1/users/admin/disable").status, 200)
+            self.assertEqual(server.admin.get("/v1/me").status, 401)
+        old = (data / "admin.key").read_bytes()
+        with Server("--new-admin-key", data=data) as server:
+            self.assertNotEqual((data / "admin.key").read_bytes(), old)
+            self.assertEqual(server.admin.get("/v1/me").json["role"], "admin")
+
+    def test_a_start_that_ended_while_it_made_the_admin_key_loses_none(self):
+        data = self.made_data()
+        key, staged = data / "admin.key", data / "admin.key.new"
+        old = key.read_bytes()
+        for left in (b"hp_admin_" + b"A" * 43 + b"\n", b"hp_adm", b""):  # written, not stored
+            staged.write_bytes(left)
+            with Server(data=data) as server:
+                self.assertEqual(server.admin.get("/v1/me").status, 200)
+            self.assertEqual((key.read_bytes(), staged.exists()), (old, False))
+        key.rename(staged)  # stored, not named
+        with Server(data=data) as server:
+            self.assertEqual(server.admin.get("/v1/me").status, 200)
+        self.assertEqual((key.read_bytes(), staged.exists()), (old, False))
+
     def test_a_data_directory_that_is_a_file_is_refused(self):
         with tempfile.NamedTemporaryFile() as file:
             self.fail_to_start(file.name, file.name)

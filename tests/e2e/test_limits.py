@@ -63,6 +63,16 @@ class LimitTest(unittest.TestCase):
             self.assertEqual((statuses[0], statuses[-1]), (403, 429), "one guesser has more addresses than can be counted")
             self.assertEqual(guess("2001:db8:1:3::1"), 403, "another network is not blocked")
 
+    def test_X4_whoever_guesses_at_sign_in_gets_no_challenge_either_from_their_network(self):
+        with Server("--behind-proxy", "--base-url", "https://holdpoint.example.com") as server:
+            def send(path, address, body=None):
+                headers = {"X-Forwarded-For": address, "X-Forwarded-Proto": "https"}
+                return server.client().post(path, body, headers=headers).status
+            statuses = [send("/v1/session", f"2001:db8:1:2::{i}", {"link": "wrong"}) for i in range(1, 31)]
+            self.assertEqual((statuses[0], statuses[-1]), (401, 429))
+            self.assertEqual(send("/v1/session/options", "2001:db8:1:2::77"), 429)
+            self.assertEqual(send("/v1/session/options", "2001:db8:1:3::1"), 200, "another network is not blocked")
+
     def test_X4_a_port_behind_the_address_makes_no_other_address(self):
         with Server("--behind-proxy") as server:
             def wrong(address):
@@ -76,15 +86,33 @@ class LimitTest(unittest.TestCase):
 
     def test_X4_calls_without_a_credential_count_for_their_address(self):
         calls = {"options": ("POST", "/v1/session/options"), "spec": ("GET", "/openapi.json"), "nowhere": ("GET", "/v1/nothing"),
-                 "method": ("DELETE", "/v1/me"), "sign in": ("POST", "/v1/session")}
-        for name, (method, path) in calls.items():
+                 "method": ("DELETE", "/v1/me"), "sign in": ("POST", "/v1/session"), "query": ("GET", "/v1/requests?a=%zz"),
+                 "useless key": ("POST", "/v1/requests/x/undo", None, {"Idempotency-Key": "k"})}
+        for name, call in calls.items():
             with self.subTest(name), Server("--rate-per-address", "5") as server:
                 client = server.client(checked=False)
-                statuses = [client.call(method, path).status for _ in range(30)]
+                statuses = [client.call(*call).status for _ in range(30)]
                 self.assertNotEqual(statuses[0], 429)
                 self.assertIn(429, statuses)
                 for free in ("/healthz", "/readyz", "/metrics", "/", *server.assets()):
                     self.assertEqual([client.get(free).status for _ in range(3)], [200] * 3, free)
+
+    def test_X4_what_a_page_asks_while_a_person_reads_does_not_use_up_their_decisions(self):
+        with Server() as server:
+            agent = server.actor("agent", "bot")
+            ann = server.person_with_session("ann")
+            request = agent.propose()
+            for _ in range(100):
+                self.assertEqual(ann.post("/v1/policy/explain", {"call": {"tool": "t"}}).status, 200)
+                self.assertEqual(ann.post(f"/v1/requests/{request['id']}/presence", {"looking": True}).status, 200)
+            self.assertEqual(ann.decide(request, digest=request["digest"])["outcome"], "approved")
+            for _ in range(1000):
+                later = agent.propose()
+                answer = ann.post(f"/v1/requests/{later['id']}/decision", {"decision": "approve", "digest": later["digest"]})
+                if answer.status != 200:
+                    break
+            self.assertEqual(answer.status, 429, "nobody decides that fast by hand")
+            self.assertEqual(agent.read(later)["state"], "pending")
 
     def test_X4_guesses_from_elsewhere_do_not_lock_a_person_out(self):
         with Server() as server:

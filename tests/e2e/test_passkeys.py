@@ -273,6 +273,19 @@ class PasskeyTest(ServerTest):
         self.assertStatus(self.confirm(person, request, assertion), 200)
         self.assertStatus(self.confirm(person, request, assertion), 403)
 
+    def test_D8_a_confirmed_decision_whose_answer_was_lost_is_told_again(self):
+        person = self.person()
+        passkey = register(self.server, person)
+        request = self.agent.propose(tool="danger")
+        body = {"decision": "approve", "digest": request["digest"], "passkey": passkey.get(self.challenge(person, request))}
+        decide = lambda key: person.post(f"/v1/requests/{request['id']}/decision", body, headers={"Idempotency-Key": key})
+        first, second = decide("once"), decide("once")
+        self.assertStatus(first, 200)
+        self.assertStatus(second, 200)
+        self.assertEqual(second.headers["Idempotency-Replayed"], "true")
+        self.assertEqual((first.json, len(self.admin.timeline(request))), (second.json, 2))
+        self.assertStatus(decide("another"), 403, field="passkey.response.clientDataJSON")
+
     def test_passkeys_need_a_host_name(self):
         with Server("--base-url", "http://10.1.2.3") as server:
             person = server.person_with_session("hal")

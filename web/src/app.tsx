@@ -124,7 +124,7 @@ function Shell() {
   const [, request] = useRoute('/r/:id')
   const [shows_keys, showKeys] = useState(false)
   const [shows_more, showMore] = useState(false)
-  useEffect(followInbox, [me.id])
+  useEffect(followInbox, [])
   useKeys({ '?': () => showKeys(true) })
   const mine = places.filter((place) => !place.is_for_admins || me.role === 'admin')
   const here = isPage(path) ? (mine.find((place) => place.path === path) ?? mine[0]!) : null
@@ -181,11 +181,13 @@ function Shell() {
 export function App() {
   const [path] = useLocation()
   const has_link = useLink((state) => state.token !== '')
-  const is_in = useSession((session) => session.status === 'signed_in') && !has_link
+  const me = useSession((session) => session.me?.id)
+  const is_in = me !== undefined && !has_link
   const is_out = useSession((session) => session.status === 'signed_out')
   // Deferred, so that the browser may do other things while the page is made for the first time.
   const may_show = useDeferredValue(is_in, false)
-  if (is_in && may_show) return <Shell />
+  // What one person opened is not the next one's.
+  if (is_in && may_show) return <Shell key={me} />
   if (!is_out || isPage(path)) return <SignInScreen />
   return (
     <Suspense>

@@ -62,12 +62,14 @@ self.addEventListener('push', (event) => {
 
 async function decide(notification, decision) {
   const { token, navigate } = notification.data
-  let text = 'The server does not answer. Nothing was decided.'
+  // So it is where no answer comes, or one that does not know either.
+  let text = 'No answer came. It may have counted: open it to see.'
   try {
     const answer = await fetch('/v1/push/decision', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token, decision }), credentials: 'omit' })
     const body = await answer.json()
-    if (answer.ok) text = decision === 'approve' ? (body.state === 'settled' ? 'Approved.' : 'Your approval counts; others are needed too.') : 'Denied.'
-    else text = `Not decided: ${body.error?.message ?? 'refused'}.`
+    const [done, counts] = decision === 'approve' ? ['Approved.', 'Your approval counts; others are needed too.'] : ['Denied.', 'Your no counts; it still waits.']
+    if (answer.ok) text = body.state === 'settled' ? done : counts
+    else if (answer.status !== 503) text = `Not decided: ${body.error?.message ?? 'refused'}.`
   } catch {
     // The text says it.
   }

@@ -148,14 +148,17 @@ std::optional<Error> Authenticator::check_cookie(const http::Request& request,
     return std::nullopt;
 }
 
-std::optional<Error> Authenticator::check_rate(const http::Request& request, const Caller& caller) {
-    const std::int64_t now_ms = clock_.now().ms;
-    if (const std::optional<int> wait = per_key_.take(caller.credential, now_ms))
-        return limited(*wait);
-    if (caller.is_cookie && !is_safe(request.method))
-        if (const std::optional<int> wait = per_cookie_.take(caller.credential, now_ms))
-            return limited(*wait);
-    return std::nullopt;
+std::optional<Error> Authenticator::check_rate(const Caller& caller) {
+    const std::optional<int> wait = per_key_.take(caller.credential, clock_.now().ms);
+    if (!wait) return std::nullopt;
+    return limited(*wait);
+}
+
+std::optional<Error> Authenticator::check_change(const Caller& caller) {
+    if (!caller.is_cookie) return std::nullopt;
+    const std::optional<int> wait = per_cookie_.take(caller.credential, clock_.now().ms);
+    if (!wait) return std::nullopt;
+    return limited(*wait);
 }
 
 std::optional<Error> Authenticator::check_decision(const Caller& caller) {
@@ -173,7 +176,7 @@ void Authenticator::count_more_decisions(const Caller& caller, std::size_t count
 Result<Caller> Authenticator::admit(const http::Request& request, Caller caller) {
     if (caller.is_cookie)
         if (std::optional<Error> wrong = check_cookie(request, caller)) return *wrong;
-    if (std::optional<Error> wrong = check_rate(request, caller)) return *wrong;
+    if (std::optional<Error> wrong = check_rate(caller)) return *wrong;
     caller.actor.address = request.peer;
     return caller;
 }

@@ -44,6 +44,9 @@ class Authenticator {
     void recheck(const std::string& credential, bool is_cookie,
                  std::move_only_function<void(bool is_good)> done);
 
+    /// Refuses a change by a browser that changes more than a person can. Keys have limits of their
+    /// own.
+    std::optional<Error> check_change(const Caller& caller);
     /// Refuses a decision of a key that decides faster than anybody looks. Signed-in people have
     /// a limit of their own.
     std::optional<Error> check_decision(const Caller& caller);
@@ -80,7 +83,7 @@ class Authenticator {
 
     Result<Credential> read_credential(const http::Request& request) const;
     std::optional<Error> check_cookie(const http::Request& request, const Caller& caller);
-    std::optional<Error> check_rate(const http::Request& request, const Caller& caller);
+    std::optional<Error> check_rate(const Caller& caller);
     Result<Caller> admit(const http::Request& request, Caller caller);
     void note_seen(const service::Authenticated& found, const Credential& credential);
     void ask_store(Credential credential, std::string peer, Done done);

@@ -244,10 +244,16 @@ TEST_F(Authentication, X4_calls_are_limited_per_key_address_and_browser) {
     options = {};
     options.per_cookie = {1, 1};
     make(options);
-    const std::string browser = cookie(session_of("ben")) + "X-Holdpoint-CSRF: the-csrf-token\r\n";
-    EXPECT_TRUE(authenticate(browser, "POST"));
-    EXPECT_EQ(failure(browser, "POST"), ErrorCode::rate_limited);
-    EXPECT_TRUE(authenticate(browser)) << "reading is not limited";
+    const Result<Caller> browser = authenticate(cookie(session_of("ben")));
+    const Result<Caller> script = authenticate(bearer(key_of("cleo")));
+    ASSERT_TRUE(browser && script);
+    EXPECT_FALSE(authenticator_->check_change(*browser));
+    const std::optional<Error> refused = authenticator_->check_change(*browser);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code, ErrorCode::rate_limited);
+    EXPECT_TRUE(authenticate(cookie(session_of("ben")))) << "reading is not limited";
+    for (int i = 0; i < 5; ++i)
+        EXPECT_FALSE(authenticator_->check_change(*script)) << "a key has its own limits";
 }
 
 TEST_F(Authentication, X4_a_key_decides_only_so_fast) {

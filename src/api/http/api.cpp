@@ -150,11 +150,15 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     // A page takes a dozen files at once, all of them from memory; probes must not be turned away
     // because of their neighbours. Everything else counts, also what leads nowhere.
     const bool is_free = (file && is_get) || (route && is_probe(*route));
-    const bool is_counted_later = route && route->need != Need::nothing;
+    const http::Request::QueryFault& fault = call->request.query_fault;
+    const bool has_useless_key =
+        route && route->repeats == Repeats::anew && call->request.has_header("idempotency-key");
+    const bool is_counted_later =
+        route && route->need != Need::nothing && fault.message.empty() && !has_useless_key;
     if (!is_free && !is_counted_later)
         if (const std::optional<Error> limited = authenticator_.check_address(call->request.peer))
             return call->exchange->respond(wire::to_response(*limited));
-    if (const http::Request::QueryFault& fault = call->request.query_fault; !fault.message.empty())
+    if (!fault.message.empty())
         return call->exchange->respond(
             wire::to_response({ErrorCode::invalid_argument, std::string(fault.message),
                                visible(cut_utf8(fault.name, query_name_bytes_max))}));
@@ -178,7 +182,7 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
         response.headers.emplace_back("Allow", allowed);
         return call->exchange->respond(std::move(response));
     }
-    if (route->repeats == Repeats::anew && call->request.has_header("idempotency-key"))
+    if (has_useless_key)
         return call->exchange->respond(
             wire::to_response({ErrorCode::invalid_argument,
                                "this call takes no idempotency key: sent again, it is done again",
@@ -194,7 +198,17 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     });
 }
 
+bool Api::is_change(const Route& route) {
+    // A page explains what is on the screen and says who looks at it; whoever reads on quickly must
+    // not find that the next decision is refused.
+    return route.method != "GET" && route.handle != &Api::explain &&
+           route.handle != &Api::tell_presence;
+}
+
 void Api::admit(const Route& route, const CallPtr& call) {
+    if (is_change(route))
+        if (const std::optional<Error> limited = authenticator_.check_change(call->caller))
+            return call->exchange->respond(wire::to_response(*limited));
     if (auth::may(call->caller.role, route.need)) {
         if (route.is_decision)
             if (const std::optional<Error> limited = authenticator_.check_decision(call->caller))

@@ -129,6 +129,7 @@ class Api {
 
   private:
     static bool is_probe(const Route& route);
+    static bool is_change(const Route& route);
     // requests.cpp
     void submit(const CallPtr& call);
     void submit_batch(const CallPtr& call);
@@ -144,6 +145,8 @@ class Api {
     void decide(const CallPtr& call);
     void decide_with_passkey(const CallPtr& call, service::DecideCall decide,
                              const json::value& assertion);
+    /// Answers what this very call decided before; `refused` if it is new.
+    void repeat_decision(const CallPtr& call, service::DecideCall decide, Error refused);
     void decide_many(const CallPtr& call);
     void extend(const CallPtr& call);
     void undo(const CallPtr& call);

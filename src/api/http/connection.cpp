@@ -264,18 +264,17 @@ std::shared_ptr<Stream> Connection::start_stream(Response head) {
 
 void Connection::send(std::string_view bytes) {
     if (bytes.empty()) return;
+    // Asked before it is added to: one message, however long, reaches a reader that keeps up.
+    const std::size_t most = loop_->options().stream_bytes_max;
+    if (queued() > most && flush() && queued() > most) close();
+    if (is_closed_) return;
     if (out_.capacity() < 64) out_ = loop_->take_buffer();
     if (is_chunked_) {
         ResponseWriter::write_chunk(out_, bytes);
     } else {
         out_.append(bytes);
     }
-    if (!is_processing_) {
-        settle();
-    } else if (queued() > loop_->options().stream_bytes_max) {
-        flush();
-    }
-    if (!is_closed_ && queued() > loop_->options().stream_bytes_max) close();
+    if (!is_processing_) settle();
 }
 
 void Connection::end_stream() {

@@ -108,8 +108,9 @@ void Api::decide_with_passkey(const CallPtr& call, service::DecideCall decide,
     const auth::Challenges::Purpose purpose =
         to_decide(decide.person.id, decide.id, decide.command.digest, decide.command);
     if (Result<void> ok = challenges_.take(challenge, purpose, call->now); !ok)
-        return respond_error(call, {ErrorCode::permission_denied, ok.error().message,
-                                    "passkey.response.clientDataJSON"});
+        return repeat_decision(
+            call, std::move(decide),
+            {ErrorCode::permission_denied, ok.error().message, "passkey.response.clientDataJSON"});
     auto work = [policy = policy_.current(), party = options_.relying_party, challenge,
                  assertion = std::move(*assertion),
                  decide = std::move(decide)](store::Transaction& tx) -> Result<service::Decided> {
@@ -129,6 +130,19 @@ void Api::decide_with_passkey(const CallPtr& call, service::DecideCall decide,
         }
         respond_decided(call, decided);
     });
+}
+
+void Api::repeat_decision(const CallPtr& call, service::DecideCall decide, Error refused) {
+    // Whoever asks again because the answer was lost has used the challenge up with the first call.
+    auto work = [policy = policy_.current(), decide = std::move(decide),
+                 refused = std::move(refused)](store::Transaction& tx) -> Result<service::Decided> {
+        const auto before = service::find_replay(tx, decide.person.id, decide.idempotency);
+        if (!before) return before.error();
+        if (!*before) return refused;
+        return service::decide(tx, *policy, decide);
+    };
+    store_.run(std::move(work),
+               [call](Result<service::Decided> decided) { respond_decided(call, decided); });
 }
 
 void Api::decide_many(const CallPtr& call) {

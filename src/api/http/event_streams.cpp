@@ -15,8 +15,14 @@ constexpr int replay_page = 200;
 /// Events that one look at the store goes through, so that a rare filter does not keep others
 /// waiting.
 constexpr std::int64_t replay_span = 10'000;
-/// A client that falls this far behind while it catches up is cut off; it resumes by its last id.
-constexpr std::size_t kept_max = 10'000;
+/// A client that catches up gets more when it has taken most of what was sent. It would be cut off
+/// else, and again at the same place whenever it comes back.
+constexpr std::size_t replay_queue_max = 256 * 1024;
+constexpr std::size_t replay_queue_low = replay_queue_max / 4;
+/// At the next turn of the timers.
+constexpr std::int64_t replay_pause_ms = 1;
+/// What is committed meanwhile is kept up to this size; beyond it, it is read once more.
+constexpr std::size_t kept_bytes_max = 256 * 1024;
 constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
 
 // Numbers instead of names: with a hundred thousand streams every byte counts. Two that are equal
@@ -36,7 +42,7 @@ bool is_empty(const store::ListFilter& filter) {
 
 }  // namespace
 
-/// One client. While it replays, commits are kept in `kept_`.
+/// One client.
 class EventStreams::EventStream : public Timer, public std::enable_shared_from_this<EventStream> {
   public:
     EventStream(EventStreams& streams, std::shared_ptr<http::Stream> stream,
@@ -46,7 +52,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
           viewer_(caller.actor),
           credential_(caller.credential),
           is_cookie_(caller.is_cookie) {
-        if (caller.expires_at) left_ms_ = *caller.expires_at - now;
+        if (caller.expires_at) ends_ms_ = streams.timers_.now_ms() + (*caller.expires_at - now);
         if (filter.session && !filter.session->empty())
             session_ = std::exchange(filter.session, std::nullopt).value();
         if (!is_empty(filter)) filter_ = std::make_unique<store::ListFilter>(std::move(filter));
@@ -68,7 +74,7 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     }
 
     void replay_after(std::int64_t seq) {
-        is_replaying_ = true;
+        replay_ = std::make_unique<Replay>();
         last_ = seq;
         read_page();
     }
@@ -77,20 +83,20 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         if (!service::may_see(viewer_, *change.request)) return;
         if (!session_.empty() && change.request->session != session_) return;
         if (filter_ && !service::matches(*filter_, change)) return;
-        if (!is_replaying_) return send(change.event.seq, text);
-        if (kept_.size() >= kept_max) return close();
-        kept_.emplace_back(change.event.seq, text);
+        if (!replay_) return send(change.event.seq, text);
+        replay_->keep(change.event.seq, text);
     }
 
     void tell_person(const std::string& text) {
-        if (!viewer_.is_agent && !is_replaying_) stream_->send(text);
+        if (!viewer_.is_agent && !replay_) stream_->send(text);
     }
 
     void on_timer() override {
         const std::shared_ptr<EventStream> kept_until_return = shared_from_this();
-        if (left_ms_ <= 0) return close();
+        if (left_ms() <= 0) return close();
+        if (replay_ && replay_->is_paused) return go_on_reading();
         // While it catches up, a beat would say that it has.
-        if (is_replaying_)
+        if (replay_)
             stream_->send(": still reading\n\n");
         else
             send_beat();
@@ -111,11 +117,33 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     bool is_cookie() const { return is_cookie_; }
 
   private:
+    /// While it reads what was before.
+    struct Replay {
+        std::vector<std::pair<std::int64_t, std::string>> kept;  ///< committed meanwhile
+        std::size_t kept_bytes = 0;
+        bool has_missed = false;  ///< something was not kept
+        bool is_paused = false;   ///< until the client has taken what was sent
+        /// Events that are read at once: what is read and then not taken is read in vain.
+        int page = replay_page;
+
+        void keep(std::int64_t seq, const std::string& text) {
+            kept_bytes += text.size();
+            has_missed = has_missed || kept_bytes > kept_bytes_max;
+            if (has_missed)
+                kept = {};
+            else
+                kept.emplace_back(seq, text);
+        }
+    };
+
     /// Until the next beat, or the end of the credential if that comes first.
-    void sleep() {
-        const std::int64_t ms = std::clamp<std::int64_t>(left_ms_, 0, streams_.beat_ms_);
-        if (left_ms_ != endless) left_ms_ -= ms;
-        streams_.timers_.arm(*this, ms);
+    void sleep() { sleep(streams_.beat_ms_); }
+    void sleep(std::int64_t ms_max) {
+        streams_.timers_.arm(*this, std::clamp<std::int64_t>(left_ms(), 0, ms_max));
+    }
+    /// Of the credential.
+    std::int64_t left_ms() const {
+        return ends_ms_ == endless ? endless : ends_ms_ - streams_.timers_.now_ms();
     }
 
     void send(std::int64_t seq, const std::string& text) {
@@ -130,19 +158,34 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         std::int64_t newest = 0;  ///< of all events, whatever the filter
     };
 
+    void pause() {
+        replay_->is_paused = true;
+        sleep(replay_pause_ms);
+    }
+
+    void go_on_reading() {
+        if (stream_->queued() > replay_queue_low) return pause();
+        replay_->is_paused = false;
+        sleep();
+        read_page();
+    }
+
     void read_page() {
+        // Whatever was not kept so far is in the store by now.
+        if (replay_->has_missed) *replay_ = {};
         store::ListFilter filter = filter_ ? *filter_ : store::ListFilter{};
         if (!session_.empty()) filter.session = session_;
-        auto work = [after = last_, filter = service::visible_to(viewer_, std::move(filter))](
+        auto work = [after = last_, most = replay_->page,
+                     filter = service::visible_to(viewer_, std::move(filter))](
                         store::Transaction& tx) -> Result<Page> {
             const Result<std::int64_t> newest = tx.last_event();
             if (!newest) return newest.error();
             // A client may claim to have seen whatever it likes.
             const std::int64_t start = std::min(after, *newest);
             const store::EventSpan span{start, std::min(start + replay_span, *newest)};
-            Result<std::vector<store::Change>> changes = tx.events(span, filter, replay_page);
+            Result<std::vector<store::Change>> changes = tx.events(span, filter, most);
             if (!changes) return changes.error();
-            const bool is_full = static_cast<int>(changes->size()) == replay_page;
+            const bool is_full = static_cast<int>(changes->size()) == most;
             const std::int64_t read_to = is_full ? changes->back().event.seq : span.up_to;
             return Page{std::move(*changes), read_to, *newest};
         };
@@ -157,15 +200,22 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
         if (!page) return close();
         // Who has seen more than there is knows another store: everything from here on is new.
         last_ = std::min(last_, page->newest);
-        for (const store::Change& change : page->changes)
+        int told = 0;
+        for (const store::Change& change : page->changes) {
+            if (stream_->queued() > replay_queue_max) {
+                replay_->page = std::max(told, 1);
+                return pause();
+            }
             send(change.event.seq, wire::to_sse(change));
-        if (page->read_to < page->newest) {
-            last_ = std::max(last_, page->read_to);
-            return read_page();
+            ++told;
         }
-        is_replaying_ = false;
-        for (const auto& [seq, text] : kept_) send(seq, text);
-        kept_ = {};
+        last_ = std::max(last_, page->read_to);
+        replay_->page = std::min(2 * replay_->page, replay_page);
+        // The last one may itself be more than a reader is allowed to be behind.
+        if (stream_->queued() > replay_queue_max) return pause();
+        if (page->read_to < page->newest || replay_->has_missed) return read_page();
+        const std::unique_ptr<Replay> replayed = std::move(replay_);
+        for (const auto& [seq, text] : replayed->kept) send(seq, text);
         // Now the client knows everything up to here.
         send_beat();
     }
@@ -182,13 +232,12 @@ class EventStreams::EventStream : public Timer, public std::enable_shared_from_t
     std::shared_ptr<http::Stream> stream_;
     service::Viewer viewer_;
     std::string credential_;          ///< for checking it again
-    std::int64_t left_ms_ = endless;  ///< of the credential, after the timer that is armed
+    std::int64_t ends_ms_ = endless;  ///< when the credential does, by the timers' clock
     bool is_cookie_ = false;
     std::string session_;                        ///< the usual filter; empty when there is none
     std::unique_ptr<store::ListFilter> filter_;  ///< every other one; null when there is none
     std::int64_t last_ = 0;
-    bool is_replaying_ = false;
-    std::vector<std::pair<std::int64_t, std::string>> kept_;
+    std::unique_ptr<Replay> replay_;  ///< null once it has caught up
 };
 
 EventStreams::~EventStreams() = default;

@@ -70,8 +70,9 @@ struct Response {
 class Stream {
   public:
     virtual ~Stream() = default;
-    /// Queues bytes; they leave as fast as the reader takes them. A reader that falls behind by
-    /// more than Options::stream_bytes_max is cut off. Does nothing once the stream is closed.
+    /// Queues bytes; they leave as fast as the reader takes them. A reader that is behind by more
+    /// than Options::stream_bytes_max when there is more to say is cut off. Does nothing once the
+    /// stream is closed.
     virtual void send(std::string_view bytes) = 0;
     virtual void close() = 0;
     /// Called once, from the loop and never from inside send() or close(), when the stream has

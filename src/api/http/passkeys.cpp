@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "api/auth/address.h"
 #include "api/http/answers.h"
 #include "api/http/list_answer.h"
 #include "api/http/passkey_proof.h"
@@ -231,7 +232,7 @@ void Api::remove_passkey(const CallPtr& call) {
 
 void Api::passkey_get_options(const CallPtr& call) {
     if (!has_no_query(call) || !has_no_fields(call)) return;
-    const std::string counted_as = "sign-in " + call->request.peer;
+    const std::string counted_as = "sign-in " + auth::network_of(call->request.peer);
     if (const std::optional<Error> blocked = authenticator_.check_failures(counted_as))
         return respond_error(call, *blocked);
     if (const std::optional<Error> refused = auth::check_origin(call->request))

@@ -22,6 +22,7 @@ class Timers {
     explicit Timers(std::int64_t now_ms) : wheel_(now_ms), now_ms_(now_ms) {}
 
     void arm(Timer& timer, std::int64_t in_ms) { wheel_.add(timer, now_ms_ + in_ms); }
+    std::int64_t now_ms() const { return now_ms_; }
     void advance(std::int64_t now_ms) {
         now_ms_ = now_ms;
         wheel_.advance(now_ms, [](TimerNode& node) { static_cast<Timer&>(node).on_timer(); });

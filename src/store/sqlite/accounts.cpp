@@ -104,11 +104,15 @@ Result<void> SqliteTransaction::look_again(const RequestId& id, Timestamp at) {
     return {};
 }
 
+/// `$[12]` is Timing::shifted_ms: see encode().
 Result<void> SqliteTransaction::shift_deadlines(std::int64_t ms) {
     recent_.clear();
     Using update(
         database_.cached("UPDATE request INDEXED BY request_standing SET next_at=next_at+?1,"
-                         " expires_at=expires_at+?1, version=version+1 WHERE outcome=0"));
+                         " expires_at=expires_at+?1, version=version+1, timing=CASE"
+                         " WHEN json_valid(timing) THEN json_set(timing, '$[12]',"
+                         " coalesce(json_extract(timing, '$[12]'), 0)+?1) ELSE timing END"
+                         " WHERE outcome=0"));
     update->bind(1, ms);
     update->step();
     if (database_.fault() != 0) return failed();

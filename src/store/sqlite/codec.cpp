@@ -336,13 +336,15 @@ std::string encode(const core::Timing& timing) {
     array.add_flag(timing.is_escalated);
     array.add(timing.retries_max);
     array.add(timing.retries_done);
+    if (timing.shifted_ms != 0) array.add(timing.shifted_ms);
     array.close();
     return out;
 }
 
 Result<void> decode(std::string_view text, core::Timing& timing) {
     return parse_with(text, "timing", [&](const bj::value& value) {
-        ArrayReader reader(value, 12);
+        const bool is_shifted = value.is_array() && value.get_array().size() == 13;
+        ArrayReader reader(value, is_shifted ? 13 : 12);
         reader.read(timing.timeout_ms);
         reader.read_word(timing.on_timeout);
         reader.read_word(timing.approve_risk_max);
@@ -355,6 +357,8 @@ Result<void> decode(std::string_view text, core::Timing& timing) {
         reader.read(timing.is_escalated);
         reader.read(timing.retries_max);
         reader.read(timing.retries_done);
+        timing.shifted_ms = 0;
+        if (is_shifted) reader.read(timing.shifted_ms);
         return reader.is_whole();
     });
 }

@@ -81,6 +81,19 @@ TEST(Codec, ADamagedRequirementIsRefusedNotGuessed) {
     EXPECT_TRUE(is_refused<core::Requirement>(text + "x"));
 }
 
+TEST(Codec, ATimingThatWasNeverShiftedIsReadAsBefore) {
+    core::Timing timing;
+    const std::string before = R"([300000,"reject","low","",0,3,0,0,"",false,1,0])";
+    EXPECT_EQ(encode(timing), before);
+    timing.shifted_ms = 9;
+    ASSERT_TRUE(decode(before, timing));
+    EXPECT_EQ(encode(timing), before) << "what was there before is gone";
+    timing.shifted_ms = -5;
+    core::Timing read;
+    ASSERT_TRUE(decode(encode(timing), read));
+    EXPECT_EQ(read.shifted_ms, -5);
+}
+
 TEST(Codec, AnUnknownWordIsRefused) {
     const std::string timing = encode(core::Timing{});
     EXPECT_TRUE(is_refused<core::Timing>(replaced(timing, R"("reject")", R"("perhaps")")));

@@ -36,6 +36,14 @@ NAMES = {
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
+def large_and_deep():
+    """Arguments that one body may hold, and that are more than a body once an event holds them."""
+    deep = []
+    for _ in range(29):
+        deep = [deep]
+    return {"deep": deep, "large": ["x" * 60_000] * 4}
+
+
 class Refusal(Exception):
     def __init__(self, code, message, field=None, request=None, retry_after=None):
         super().__init__(message)

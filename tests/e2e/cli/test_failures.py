@@ -9,6 +9,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
+from fake_server import large_and_deep
 from world import PROGRAM, World, until
 
 
@@ -265,9 +266,15 @@ class Misbehaving(World):
         self.assertNotIn("\x1b", done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1)
 
-    def test_watch_comes_back_and_misses_nothing(self):
+    def start_watching(self):
+        # Streams of other tests may still be going away.
+        before = list(self.fake.state.streams)
         watching = self.start("watch", "--json", role="approver")
-        until(lambda: self.fake.state.streams, "the stream")
+        until(lambda: any(stream not in before for stream in self.fake.state.streams), "the stream")
+        return watching
+
+    def test_watch_comes_back_and_misses_nothing(self):
+        watching = self.start_watching()
         first = self.fake.propose(action={"tool": "one"})
         self.assertEqual(json.loads(watching.stdout.readline())["request"]["id"], first["id"])
         port = self.fake.port
@@ -277,6 +284,26 @@ class Misbehaving(World):
         self.assertEqual(json.loads(watching.stdout.readline())["request"]["id"], second["id"])
         last = [headers.get("Last-Event-ID") for _, path, headers, _ in self.fake.state.seen if "/v1/events" in path]
         self.assertTrue(last[-1])
+
+    def test_a_large_request_reaches_who_watches(self):
+        watching = self.start_watching()
+        made = self.fake.propose(action={"tool": "one", "arguments": large_and_deep()})
+        self.assertEqual(json.loads(watching.stdout.readline())["request"]["id"], made["id"])
+
+    def test_a_large_request_reaches_the_plain_inbox_and_half_a_request_is_told(self):
+        inbox = subprocess.Popen([PROGRAM, "inbox", "--plain", "--session", "none yet"], text=True,
+                                 env=self.environment("approver"), stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, inbox)
+        self.assertEqual(inbox.stdout.readline(), "Nothing needs you.\n")
+        headline = {"headline": "Pay much at once"}
+        self.fake.propose(metadata=headline, action={"tool": "pay", "arguments": large_and_deep()})
+        with self.fake.state.lock:
+            for stream in self.fake.state.streams:
+                stream.put((99, "approval-required", {"request": {"id": "req_half"}}))
+        self.assertIn("skipped an event that cannot be read", inbox.stderr.readline())
+        out, _ = inbox.communicate("quit\n", timeout=10)
+        self.assertIn("Pay much at once", out)
 
     def test_an_interrupt_before_the_answer_names_the_key_to_go_on_with(self):
         with socket.socket() as silent:

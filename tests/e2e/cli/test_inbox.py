@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from fake_server import FakeServer
+from fake_server import FakeServer, large_and_deep
 from world import PROGRAM, World, until
 
 # Longer than the inbox waits before it takes a deciding key, or the same one again.
@@ -107,6 +107,18 @@ class Inbox(World):
         os.kill(self.program_pid(), signals.SIGINT)
         self.see("ended with 0")
         self.assertEqual(second["state"], "pending")
+
+    def test_a_large_request_comes_while_the_inbox_is_open(self):
+        self.open(rows=30)
+        self.ask("Pay much at once", action={"tool": "pay", "arguments": large_and_deep()})
+        self.see("Pay much at once")
+
+    def test_an_event_that_cannot_be_read_is_told(self):
+        self.open()
+        with self.fake.state.lock:
+            for stream in self.fake.state.streams:
+                stream.put((1, "approval-required", {"request": {"id": "req_half"}}))
+        self.see("skipped an event that cannot be read")
 
     def test_one_held_key_decides_one_request(self):
         requests = [self.ask(f"Pay {i}") for i in range(5)]
@@ -286,6 +298,26 @@ class Inbox(World):
         self.press("Enter")
         until(lambda: request["outcome"] == "modified", "the decision")
         self.assertEqual([body["confirm"] for body in self.sent(request)], ["048213"])
+
+    def test_D9_a_change_that_becomes_critical_asks_for_the_code_that_it_then_takes(self):
+        request = self.ask("Pay five", action={"tool": "pay", "arguments": {"amount": 500}})
+        self.fake.fail("/decision", status=422, body={"error": {"code": "refused", "message": "needs a code", "field": "confirm", "confirm": "048213"}})
+        editor = Path(self.scratch.name) / "editor"
+        editor.write_text("#!/bin/sh\nsed -i s/500/5000/ \"$1\"\n")
+        editor.chmod(0o755)
+        self.open(EDITOR=str(editor))
+        self.press("m")
+        self.see("+   \"amount\": 5000")
+        time.sleep(CALM)
+        self.press("y")
+        self.see("with these changes a code is asked for; type 048213")
+        self.assertEqual(request["state"], "pending")
+        self.type("048213")
+        time.sleep(CALM)
+        self.press("Enter")
+        until(lambda: request["outcome"] == "modified", "the decision")
+        self.assertEqual([body.get("confirm") for body in self.sent(request)], [None, "048213"])
+        self.assertEqual(request["action"]["arguments"], {"amount": 5000})
         self.see("Nothing needs you.")
 
     def test_an_editor_that_changes_nothing_sends_nothing(self):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import tempfile
@@ -197,6 +198,31 @@ class Confirmation(WithServer):
         change = ["--args", '{"to": "zoe", "amount": 800}']
         self.assertExit(self.command("modify", ident, *change), 1)
         self.assertExit(self.command("modify", ident, *change, "--confirm", code), 0)
+        self.assertEqual(self.told("show", ident)["outcome"], "modified")
+
+    def test_D9_D3_a_change_that_becomes_critical_is_released_with_the_code_that_it_then_takes(self):
+        ident = self.propose(80)["id"]
+        change = ["--args", '{"to": "zoe", "amount": 900}']
+        done = self.command("modify", ident, *change)
+        self.assertExit(done, 1)
+        self.assertEqual(self.told("show", ident)["state"], "pending")
+        code = re.search(r"confirm with --confirm ([0-9]{6})\n", done.stderr).group(1)
+        wrong = f"{(int(code) + 1) % 1_000_000:06d}"
+        self.assertExit(self.command("modify", ident, *change, "--confirm", wrong), 1)
+        self.assertEqual(self.told("show", ident)["state"], "pending")
+        self.assertExit(self.command("modify", ident, *change, "--confirm", code), 0)
+        self.assertEqual(self.told("show", ident)["release"]["arguments"]["amount"], 900)
+
+        ident = self.propose(80)["id"]
+        for typed, ends in (("no", 1), (None, 0)):
+            terminal = Terminal(["modify", ident, *change], self.environment("ann"))
+            self.addCleanup(terminal.end)
+            terminal.expect("with these changes? [y/N] ")
+            terminal.write("y\n")
+            terminal.expect(" to release it: ")
+            code = re.search(r"with these changes a code is asked for; type ([0-9]{6}) to release it", terminal.seen).group(1)
+            terminal.write((typed or code) + "\n")
+            self.assertEqual(terminal.end(), ends)
         self.assertEqual(self.told("show", ident)["outcome"], "modified")
 
     def test_a_rejection_needs_no_code(self):

@@ -16,6 +16,7 @@ import { AnswerView } from '../request/subject'
 import { HeldLine, Standing } from '../request/summary'
 import { useAddressQuery } from '../state/address'
 import { decide, isChange } from '../state/decide'
+import { useDraft } from '../state/drafts'
 import { hear, useInbox } from '../state/inbox'
 import { KeyScope } from '../state/keys'
 import { useLoad } from '../state/load'
@@ -71,7 +72,7 @@ function Bubble({ by, at, is_mine, children }: { by: string; at: string; is_mine
 
 /** `notice` stands in place of the button while nothing can be sent; what was written stays. */
 function Question({ request, guard, notice }: { request: Request; guard: Guard; notice: ReactNode }) {
-  const [draft, setDraft] = useState(() => draftFor(request.input!))
+  const [draft, setDraft] = useDraft(request, 'answer', draftFor(request.input!))
   const [problem, setProblem] = useState<string | null>(null)
   const form = useRef<HTMLDivElement>(null)
   const send = (press: Press) => {

@@ -1,6 +1,6 @@
 // Several requests in one table, or as cards where that does not fit: what they share once, what differs in columns. Each row has its own veto; nothing is
 // decided together that has not been on the screen.
-import { useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { useLayoutEffect, useMemo, useReducer, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { whyNotDecide } from '../model/authority'
 import { changeSince, inSeenOrder, type Choice } from '../model/bulk'
 import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../model/group'
@@ -10,6 +10,7 @@ import { isPlainCall, plural, titleOf } from '../model/words'
 import { useArming } from '../request/changed'
 import { HeldLine } from '../request/summary'
 import { decideTogether } from '../state/decide'
+import { keepDraft, readDraft } from '../state/drafts'
 import { useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useMe } from '../state/session'
@@ -67,35 +68,55 @@ function Whole({ request }: { request: Request }) {
   )
 }
 
+type Reading = { box: RefObject<HTMLDivElement | null>; rows: RefObject<HTMLDivElement | null>; note: () => void; renew: () => void; whereUnread: () => string | null }
+
 /** Whether the whole of a scrolled list was on the screen, down and to the side; if not, each call shows the next part and says where. */
-function useReading(): { box: RefObject<HTMLDivElement | null>; rows: RefObject<HTMLDivElement | null>; note: () => void; whereUnread: () => string | null } {
+function useReading(): Reading {
   const box = useRef<HTMLDivElement>(null)
   const rows = useRef<HTMLDivElement>(null)
-  const seen = useRef({ down: 0, aside: 0 })
+  /** How far it was on the screen without a gap, negative until somebody looked, and the parts that were, by what they say. */
+  const seen = useRef({ down: -1, aside: 0, parts: new Set<string>() }).current
+  const parts = () => [...box.current!.querySelectorAll<HTMLElement>('[data-part]')].map((part) => ({ says: part.dataset['part']!, place: part.getBoundingClientRect() }))
+  /** From where the window shows to where the list has it. */
+  const offset = () => box.current!.scrollTop - box.current!.getBoundingClientRect().top
   const note = () => {
     if (!box.current) return
     const { scrollTop, scrollLeft, clientHeight, clientWidth } = box.current
-    seen.current = { down: Math.max(seen.current.down, scrollTop + clientHeight), aside: Math.max(seen.current.aside, scrollLeft + clientWidth) }
+    if (seen.down < 0) seen.down = clientHeight
+    if (scrollTop <= seen.down) seen.down = Math.max(seen.down, scrollTop + clientHeight)
+    seen.aside = Math.max(seen.aside, scrollLeft + clientWidth)
+    for (const { says, place } of parts()) if (place.bottom + offset() <= seen.down + 4) seen.parts.add(says)
+  }
+  /** When parts came, went or moved: from the first that was not on the screen, nothing counts as if it had been. */
+  const renew = () => {
+    const unread = parts().find(({ says }) => !seen.parts.has(says))
+    if (unread && seen.down >= 0) seen.down = Math.min(seen.down, Math.max(0, unread.place.top + offset()))
   }
   const whereUnread = () => {
     if (!box.current || !rows.current) return 'below'
     note()
-    const { down, aside } = seen.current
+    const { down, aside } = seen
     if (rows.current.offsetTop + rows.current.offsetHeight > down + 4) {
+      const where = down < box.current.scrollTop ? 'above' : 'below'
       box.current.scrollTo({ top: down - 48 })
-      return 'below'
+      return where
     }
     if (box.current.scrollWidth <= aside + 4) return null
     box.current.scrollTo({ left: aside - 48 })
     return 'to the side'
   }
-  return { box, rows, note, whereUnread }
+  return { box, rows, note, renew, whereUnread }
 }
+
+const partOf = ({ id, digest }: Request): string => `${id} ${digest}`
+
+/** Why a request is not to run, as typed so far; null where nobody said that. It stays with the request, whatever is opened meanwhile. */
+const vetoOf = (request: Request): string | null => readDraft<string | null>(request, 'veto', null)
 
 const cards_below_px = 640
 
 /** True where a table would not fit: each request is then a card, and nothing of it lies beyond the edge. */
-function useCards(box: RefObject<HTMLDivElement | null>, rows: RefObject<HTMLDivElement | null>): boolean {
+function useCards({ box, rows, renew }: Reading): boolean {
   const [width, setWidth] = useState(Infinity)
   const [too_narrow, setTooNarrow] = useState(cards_below_px - 1)
   useLayoutEffect(() => {
@@ -103,6 +124,8 @@ function useCards(box: RefObject<HTMLDivElement | null>, rows: RefObject<HTMLDiv
       const { clientWidth, scrollWidth } = box.current!
       setWidth(clientWidth)
       if (scrollWidth > clientWidth + 1) setTooNarrow((old) => Math.max(old, clientWidth))
+      // In a wider window rows are shorter: more of them stand where others were read.
+      renew()
     }
     measure()
     // What is unfolded or unmasked makes a table wider too.
@@ -117,7 +140,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
   const me = useMe()
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
   const deciding = useInbox((inbox) => inbox.deciding)
-  const [vetoes, setVetoes] = useState<ReadonlySet<string>>(new Set())
+  const [, redraw] = useReducer((count: number) => count + 1, 0)
   /** What the first press saw; the second sends this and nothing else. */
   const [seen, setSeen] = useState<Choice[] | null>(null)
   const [news, setNews] = useState('')
@@ -125,22 +148,23 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
   const guard = useRef<Guard>(null)
   guard.current ??= new Guard()
   const reading = useReading()
-  const is_cards = useCards(reading.box, reading.rows)
+  const is_cards = useCards(reading)
   const page = inSeenOrder(requests, places.current).slice(0, bulk_max)
   const [first] = useState(() => new Set(page.map((request) => request.id)))
-  const content = page.map((request) => `${request.id} ${request.digest}`).join()
+  const content = page.map(partOf).join()
   useLayoutEffect(() => {
     for (const { id } of page) if (!places.current.has(id)) places.current.set(id, places.current.size)
     guard.current!.moved(performance.now())
     // Armed anew by other content, not by another rendering of the same.
   }, [content])
+  useLayoutEffect(reading.renew, [content, is_cards])
   const { differing, shared } = useMemo(() => columnsOf(page), [content])
   const is_table = differing.length > 0 && isAlike(page)
   const has_users = new Set(page.map((request) => request.user)).size > 1
 
   const why = (request: Request) => whyNotTogether(request) ?? whyNotDecide(request, me)
   // What one has decided already waits for its seconds: it is neither sent again nor counted.
-  const stanceOf = (request: Request) => (heldByMe(request) || why(request) ? 'leave' : vetoes.has(request.id) ? 'veto' : 'take')
+  const stanceOf = (request: Request) => (heldByMe(request) || why(request) ? 'leave' : vetoOf(request) !== null ? 'veto' : 'take')
   const taken = page.filter((request) => stanceOf(request) === 'take')
   const vetoed = page.filter((request) => stanceOf(request) === 'veto')
   const now: Choice[] = [...taken.map((request): Choice => ({ request, stance: 'take' })), ...vetoed.map((request): Choice => ({ request, stance: 'veto' }))]
@@ -156,12 +180,17 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     setSeen(null)
     setNews('')
   }
-  const toggle = (id: string) => {
+  const [reason, putReason] = useState(() => page.map(vetoOf).find(Boolean) ?? '')
+  const setReason = (next: string) => {
+    for (const request of vetoed) keepDraft(request, 'veto', next)
+    putReason(next)
+  }
+  const toggle = (request: Request) => {
     rethink()
-    setVetoes(vetoes.has(id) ? new Set([...vetoes].filter((one) => one !== id)) : new Set([...vetoes, id]))
+    keepDraft(request, 'veto', vetoOf(request) === null ? reason : null)
+    redraw()
   }
   const needs_reason = vetoed.some((request) => request.requirement.reason_required)
-  const [reason, setReason] = useState('')
   const is_busy = page.some((request) => deciding.has(request.id))
   const is_ready = now.length > 0 && !is_busy && !is_offline && (!needs_reason || reason.trim() !== '')
 
@@ -201,7 +230,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
         ) : reason_not ? (
           <span className="text-faint">{visibleText(reason_not)}</span>
         ) : (
-          <button type="button" aria-pressed={is_veto} className={`btn min-h-10 px-3 sm:min-h-8 ${is_veto ? 'btn-stop' : 'btn-no'}`} onClick={() => toggle(request.id)}>
+          <button type="button" aria-pressed={is_veto} className={`btn min-h-10 px-3 sm:min-h-8 ${is_veto ? 'btn-stop' : 'btn-no'}`} onClick={() => toggle(request)}>
             {is_veto ? 'Vetoed' : 'Veto'}
             <span className="sr-only"> row {i + 1}</span>
           </button>
@@ -230,7 +259,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
           {is_table && shared.length > 0 && (
             <section className="mt-5">
               <h2 className="label mb-1.5">The same in all</h2>
-              <div className="rounded-lg border border-line bg-well px-4 py-3">
+              <div data-part={encodeURIComponent(JSON.stringify(shared))} className="rounded-lg border border-line bg-well px-4 py-3">
                 <JsonView value={Object.fromEntries(shared.map(({ name, value }) => [name, value]))} />
               </div>
             </section>
@@ -239,7 +268,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
             {is_cards ? (
               <ul className="m-0 grid list-none gap-3 p-0">
                 {page.map((request, i) => (
-                  <li key={request.id} className={`rounded-lg border border-line px-4 py-3 ${washOf(request)}`}>
+                  <li key={request.id} data-part={partOf(request)} className={`rounded-lg border border-line px-4 py-3 ${washOf(request)}`}>
                     {newMark(request)}
                     {is_table ? (
                       <dl className="foreign m-0 grid gap-1.5">
@@ -304,7 +333,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
                 </thead>
                 <tbody>
                   {page.map((request, i) => (
-                    <tr key={request.id} className={`border-b border-line align-top ${washOf(request)}`}>
+                    <tr key={request.id} data-part={partOf(request)} className={`border-b border-line align-top ${washOf(request)}`}>
                       {is_table ? (
                         differing.map((column, at) => (
                           <td key={column.name} className={`foreign py-2 pr-4 ${strikeOf(request)}`}>

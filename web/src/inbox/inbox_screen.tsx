@@ -15,7 +15,7 @@ import { grouped, plural } from '../model/words'
 import { useChanged } from '../request/changed'
 import { useAddressQuery } from '../state/address'
 import { decide, isChange, type AskForCode, type Call } from '../state/decide'
-import { clearMarks, countWaiting, select, toggleMark, unmark, useInbox } from '../state/inbox'
+import { clearMarks, countWaiting, lookAt, select, toggleMark, unmark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
 import { isPhone, useIsPhone } from '../state/phone'
@@ -58,10 +58,10 @@ function useRows(filter: Filter): Row[] {
 }
 
 /** A request that is in the address but not in the list: settled long ago, filtered away, or not there. */
-function useElsewhere(id: string | null, is_known: boolean): { request: Request | null; is_missing: boolean } {
+function useElsewhere(id: string | null, is_known: boolean): { request: Request | null; is_loading: boolean; is_missing: boolean } {
   const is_wanted = id !== null && id.startsWith('req_') && !is_known
-  const { data, error } = useLoad(is_wanted ? `request ${id}` : null, () => client.request(id!))
-  return { request: data ?? null, is_missing: error instanceof ServerError && (error.status === 404 || error.status === 400) }
+  const { data, error, is_loading } = useLoad(is_wanted ? `request ${id}` : null, () => client.request(id!))
+  return { request: data ?? null, is_loading, is_missing: error instanceof ServerError && (error.status === 404 || error.status === 400) }
 }
 
 /** False for a row that is still drawn while what it shows has gone. */
@@ -136,8 +136,10 @@ export default function InboxScreen({ id }: { id: string | null }) {
   // The cursor is the truth on this screen and the address follows it: a browser allows only so many changes of the
   // address per minute, and a held arrow key makes more.
   useEffect(() => {
-    if (id !== null && id !== useInbox.getState().selected) select(id)
+    if (id !== null && id !== useInbox.getState().selected) lookAt(id)
   }, [id])
+  const looks = useInbox((inbox) => inbox.looks)
+  useEffect(() => setBulk(false), [looks])
   useEffect(() => guard.current.moved(performance.now()), [selected])
   useEffect(() => {
     if (isPhone()) return
@@ -238,7 +240,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
     Enter: () => selected && pick(selected),
     o: () => selected && pick(selected),
     ' ': () => selected?.startsWith('req_') && toggleMark(selected),
-    z: ({ repeat }) => (repeat ? undefined : void undoLatest()),
+    z: ({ repeat }) => (repeat ? undefined : undoLatest()),
     A: () => marked.size > 0 && setBulk(true),
     ...(marked.size > 0 ? { Escape: () => (is_bulk ? setBulk(false) : clearMarks()) } : {}),
   })
@@ -261,7 +263,8 @@ export default function InboxScreen({ id }: { id: string | null }) {
   // `rows` changes when one comes back by itself.
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
 
-  const is_empty = has_loaded && waiting - snoozed === 0 && !shown
+  // Whoever came by a link is told of that request, also where nothing waits.
+  const is_empty = has_loaded && waiting - snoozed === 0 && !shown && !elsewhere.is_loading && !elsewhere.is_missing
   const leave = () => {
     if (openedHere()) return history.back()
     select(null)
@@ -278,7 +281,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
 
   const in_pane = is_bulk && marked_requests.length > 0 ? 'marked' : row?.type === 'group' ? 'group' : shown ? 'request' : 'none'
 
-  if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><Suspense><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></Suspense></main>
+  if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><Suspense fallback={<h1 className="sr-only">Inbox</h1>}><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></Suspense></main>
   return (
     <main id="main" tabIndex={-1} className="flex min-h-0 flex-1">
       {had_list && (
@@ -357,7 +360,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
               </button>
             </div>
           ) : (
-            <div className="m-auto text-faint">{has_loaded ? 'Choose a request.' : <Spinner />}</div>
+            <div className="m-auto text-faint">{has_loaded && !elsewhere.is_loading ? 'Choose a request.' : <Spinner />}</div>
           )}
         </Suspense>
       </section>

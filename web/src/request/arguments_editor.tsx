@@ -1,6 +1,6 @@
 // Changing arguments without changing their types: a number stays a number, a switch a switch. Whoever wants to add or
 // remove members edits the JSON.
-import { useEffect, useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
 import { visibleJson } from '../model/hidden'
 import { isSecretName, isTooMuch, mask } from '../model/secrets'
@@ -43,6 +43,11 @@ function LeafEditor({ name, is_secret, value, onChange }: LeafProps) {
   const id = useId()
   // Changing the amount beside it must not show a password to whoever stands behind.
   const [is_masked, setMasked] = useState(is_secret)
+  // Whoever pressed the button types next, and into the field; what the page uncovers by itself takes no focus.
+  const is_pressed = useRef(false)
+  useEffect(() => void (is_pressed.current && document.getElementById(id)?.focus()), [is_masked])
+  // As it was found: a field that became another one while somebody types would lose the focus, and keys would decide.
+  const [is_long] = useState(typeof value === 'string' && (value.length > 80 || value.includes('\n')))
   const label = (
     <label htmlFor={id} className="font-mono text-[0.875rem] text-soft sm:pt-2">
       <SafeText text={name} />
@@ -51,7 +56,10 @@ function LeafEditor({ name, is_secret, value, onChange }: LeafProps) {
   let control
   if (is_masked)
     control = (
-      <button id={id} type="button" data-covered={isTooMuch(value) ? 'masked' : undefined} className="field text-left font-mono text-soft" onClick={() => setMasked(false)}>
+      <button id={id} type="button" data-covered={isTooMuch(value) ? 'masked' : undefined} className="field text-left font-mono text-soft" onClick={({ nativeEvent }) => {
+        is_pressed.current = nativeEvent.isTrusted
+        setMasked(false)
+      }}>
         {mask} <span className="underline">show and change</span>
       </button>
     )
@@ -63,7 +71,7 @@ function LeafEditor({ name, is_secret, value, onChange }: LeafProps) {
         <option value="false">false</option>
       </select>
     )
-  else if (typeof value === 'string' && (value.length > 80 || value.includes('\n')))
+  else if (typeof value === 'string' && is_long)
     control = <textarea id={id} aria-describedby={hintOf(id, value)} className="field min-h-28 font-mono" spellCheck={false} value={value} onChange={(event) => onChange(event.target.value)} />
   else if (typeof value === 'string')
     control = <input id={id} aria-describedby={hintOf(id, value)} className="field font-mono" spellCheck={false} autoComplete="off" value={value} onChange={(event) => onChange(event.target.value)} />

@@ -42,6 +42,18 @@ export function Panel({ title, children, onClose }: { title: string; children: R
   )
 }
 
+/** The buttons of a panel; the last one leads back. */
+export function Foot({ children, onClose }: { children: ReactNode; onClose: () => void }) {
+  return (
+    <div className="panel-foot flex flex-wrap items-end gap-2">
+      {children}
+      <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
+        Back
+      </button>
+    </div>
+  )
+}
+
 type WordsProps = {
   request: Request
   /** Which decision they go with. */
@@ -96,14 +108,11 @@ export function Words({ request, of, label, presets, is_required, button, button
         {label}
       </label>
       <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" placeholder={label} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
-      <div className="panel-foot flex gap-2">
+      <Foot onClose={onClose}>
         <button type="button" className={`btn min-h-11 md:min-h-9 ${button_class}`} disabled={!is_ready} onClick={send}>
           {button}
         </button>
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
+      </Foot>
     </>
   )
 }
@@ -196,14 +205,11 @@ export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmP
   return (
     <Panel title="High risk: look once more" onClose={onClose}>
       <Consequences request={request} about={about} />
-      <div className="panel-foot flex gap-2">
+      <Foot onClose={onClose}>
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
           {what}
         </button>
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
+      </Foot>
     </Panel>
   )
 }
@@ -233,7 +239,7 @@ export function CodePanel({ request, code, what, about, onConfirm, onPasskey, on
           {problem}
         </p>
       )}
-      <div className="panel-foot flex flex-wrap items-end gap-3">
+      <Foot onClose={onClose}>
         <div>
           <label htmlFor={id} className="label mb-1 block">
             Type <b className="font-mono text-[1rem] tracking-widest text-ink">{code}</b>
@@ -258,10 +264,7 @@ export function CodePanel({ request, code, what, about, onConfirm, onPasskey, on
             Confirm with a passkey
           </button>
         )}
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
+      </Foot>
     </Panel>
   )
 }

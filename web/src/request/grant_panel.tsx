@@ -16,7 +16,7 @@ import { WarnIcon } from '../ui/icons'
 import { Ago, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { DecisionCall, Request } from '../wire'
-import { Consequences, Panel } from './composers'
+import { Consequences, Foot, Panel } from './composers'
 
 type Props = { request: Request; onSend: (call: Omit<DecisionCall, 'digest'>, meaning: string, press: Press) => void; onClose: () => void }
 
@@ -169,7 +169,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
         )}
         <p className="m-0 mt-2 text-[0.875rem] text-faint">It ends early when somebody rejects such a call, when the policy changes, or when you revoke it.</p>
       </div>
-      <div className="panel-foot flex flex-wrap gap-2">
+      <Foot onClose={onClose}>
         {/* Beside the button, so that it is read where there is little room too. */}
         {is_ready ? (
           <p className="foreign m-0 w-full font-medium">{visibleText(scopeWords(scope, terms))}</p>
@@ -179,10 +179,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={(press) => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms), press)}>
           Approve, and similar for {durationWord(terms.for_s)}
         </button>
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
+      </Foot>
     </>
   )
 }

@@ -10,7 +10,7 @@ import { useInbox, wantInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
 import { WarnIcon } from '../ui/icons'
 import { Problem, Spinner } from '../ui/parts'
-import { Panel, Words, words_max, type Props } from './composers'
+import { Foot, Panel, Words, words_max, type Props } from './composers'
 
 const defer_words = [
   'Explain first why this is needed.',
@@ -77,16 +77,13 @@ function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void; onClo
       <p className="mb-2 mt-0 text-[0.875rem] text-soft">
         Only for you. Others still see it, its time goes on, and it is back two minutes before it ends.
       </p>
-      <div className="panel-foot flex flex-wrap gap-2">
+      <Foot onClose={onClose}>
         {snoozeChoices(new Date()).map(({ label, until }, i) => (
           <button key={label} ref={i === 0 ? first : undefined} type="button" className="btn min-h-11 md:min-h-9" onClick={() => onPick(until)}>
             {label}
           </button>
         ))}
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
+      </Foot>
     </Panel>
   )
 }
@@ -136,14 +133,11 @@ function EscalatePanel({ request, onSend, onClose }: Props) {
           <input id={`${id}-note`} className="field" maxLength={words_max} value={note} onChange={(event) => setNote(event.target.value)} />
         </div>
       </div>
-      <div className="panel-foot flex gap-2">
+      <Foot onClose={onClose}>
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={(press) => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) }, press)}>
           Escalate
         </button>
-        <button type="button" className="btn btn-quiet min-h-11 md:min-h-9" onClick={onClose}>
-          Back
-        </button>
-      </div>
+      </Foot>
     </Panel>
   )
 }

@@ -137,7 +137,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const [draft, setDraft] = useDraft(request, 'answer', draftFor(request.input ?? nothing_to_answer))
   const [draft_error, setDraftError] = useState<string | null>(null)
-  const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set())
+  const [skipped, setSkipped] = useDraft(request, 'steps', nothing_skipped)
   /** Null while nobody wants to write one. */
   const [note, putNote] = useState<string | null>(null)
   const setNote = (next: string) => {
@@ -161,8 +161,10 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }, [mode])
 
   useEffect(() => {
-    // The row that had the focus is hidden there: whoever listens goes on with what opened.
-    if (isPhone() && document.activeElement === document.body) pane.current?.querySelector<HTMLElement>('[role=region]')?.focus({ preventScroll: true })
+    // The list that had the focus is hidden there: whoever listens goes on with what opened. A browser may let go of what is hidden
+    // only when it draws the page next.
+    const focused = document.activeElement
+    if (isPhone() && (!focused || focused === document.body || focused.getClientRects().length === 0)) pane.current?.querySelector<HTMLElement>('[role=region]')?.focus({ preventScroll: true })
   }, [])
 
   useLooking(request)
@@ -271,7 +273,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (can.includes(decision)) setMode(next)
   }
-  const skip = (order: number) => setSkipped((old) => (old.has(order) ? new Set([...old].filter((one) => one !== order)) : new Set([...old, order])))
+  const skip = (order: number) => setSkipped(new Set(skipped.has(order) ? [...skipped].filter((one) => one !== order) : [...skipped, order]))
   const openNote = () => {
     if (can.includes('approve') && (mode === 'read' || mode === 'modify')) putNote(note ?? readDraft(request, 'note', ''))
   }

@@ -71,6 +71,14 @@ it.each([[30, 5], [5, 5], [3, 3], [1, 1], [0, null]])('where the server holds %j
   expect(holdFor({ decision: 'reject' }, requests)).toBeNull()
 })
 
+it.each([['approve', '2 more people are needed'], ['reject', 'it still waits']] as const)('D10 after a vote to %s that settles nothing: %s', async (decision, rest) => {
+  const lines = [{ ...requests[0]!.requirement.lines[0]!, quorum: 3, have: 1 }]
+  const waits = testRequest({ requirement: { ...requests[0]!.requirement, lines, reject_threshold: 2 } })
+  vi.spyOn(client, 'decide').mockResolvedValue(waits)
+  await decide(waits, { decision })
+  expect(texts()).toEqual([expect.stringMatching(new RegExp(`: your vote counts; ${rest}$`))])
+})
+
 const refusal = { code: 'refused', message: 'this server holds a decision for 2 s at most', field: 'undo_s' } as const
 const risky = testRequest({ risk: { ...requests[0]!.risk, level: 'high' } })
 

@@ -40,7 +40,9 @@ function tellDone(call: Call, before: Request, after: Request): void {
   if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]}${left()}`, { tone: 'good' })
   if (kind === 'escalate') return tell(`${what}: escalated to ${after.requirement.lines.at(-1)?.group ?? 'somebody else'}`, { tone: 'good' })
   const missing = missingVotes(after)
-  tell(`${what}: your vote counts; ${missing === 1 ? 'one more person is' : `${missing} more people are`} needed`, { tone: 'good' })
+  // What is missing are approvals: they say nothing about a no.
+  const rest = kind === 'reject' ? 'it still waits' : missing === 1 ? 'one more person is needed' : `${missing} more people are needed`
+  tell(`${what}: your vote counts; ${rest}`, { tone: 'good' })
 }
 
 /** True if this very decision of this person is what stands: an earlier attempt counted, and only its answer was lost. */

@@ -8,8 +8,12 @@ type Of = Pick<Request, 'id' | 'digest'>
 
 const drafts_max = 200
 const drafts = new Map<string, unknown>()
-useSession.subscribe(({ status }) => {
-  if (status === 'signed_out') drafts.clear()
+// This file may be fetched after somebody signed in.
+let owner = useSession.getState().me?.id
+useSession.subscribe(({ status, me }) => {
+  // Somebody else may sign in over them. A server that does not answer takes nothing from anybody.
+  if (status === 'signed_out' || (me && me.id !== owner)) drafts.clear()
+  owner = me?.id ?? owner
 })
 
 const keyOf = ({ id, digest }: Of, what: string): string => `${id} ${digest} ${what}`

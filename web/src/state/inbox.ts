@@ -20,6 +20,8 @@ export type Inbox = {
   /** How many wait by the server's count, while they are still being read. */
   expected: number | null
   selected: string | null
+  /** How often `lookAt` was called. */
+  looks: number
   marked: ReadonlySet<string>
   /** Requests that came in and have not been in view yet. */
   arrived: ReadonlySet<string>
@@ -27,7 +29,7 @@ export type Inbox = {
 
 const fresh: Inbox = {
   requests: new Map(), deciding: new Map(), connection: 'connecting', is_complete: false, has_loaded: false, expected: null,
-  selected: null, marked: new Set(), arrived: new Set(),
+  selected: null, looks: 0, marked: new Set(), arrived: new Set(),
 }
 
 export const useInbox = create<Inbox>(() => fresh)
@@ -300,6 +302,12 @@ export function select(id: string | null): void {
   } else {
     set({ selected: id })
   }
+}
+
+/** Somebody wants to see this one, whatever else is open: the cursor may stand on it already. */
+export function lookAt(id: string): void {
+  select(id)
+  set({ looks: get().looks + 1 })
 }
 
 export function toggleMark(id: string): void {

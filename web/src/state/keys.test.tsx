@@ -46,3 +46,47 @@ it('a key acts for nothing that is gone, from the very moment', async () => {
   expect(pressed).toEqual([])
   await act(async () => root.unmount())
 })
+
+it('what is typed for a field that vanished is no key of the page, until there is a pause', async () => {
+  const pressed: string[] = []
+  const Page = ({ has_field = true }) => {
+    useKeys({ a: () => pressed.push('a'), j: () => pressed.push('j'), ' ': () => pressed.push(' ') })
+    return has_field && <textarea onKeyDown={(event) => /Escape|1/.test(event.key) && (event.preventDefault(), event.stopPropagation())} />
+  }
+  const box = document.body.appendChild(document.createElement('div'))
+  const root = createRoot(box)
+  let clock = 10_000
+  const press = (key: string, after_ms: number, more: KeyboardEventInit = {}) => {
+    const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more })
+    Object.defineProperty(event, 'timeStamp', { value: (clock += after_ms) })
+    ;(box.querySelector('textarea') ?? document.body).dispatchEvent(event)
+    return event
+  }
+  const typeAndVanish = async (...keys: string[]) => {
+    await act(async () => root.render(<Page />))
+    for (const key of keys) press(key, 100)
+    await act(async () => root.render(<Page has_field={false} />))
+  }
+
+  for (const last of ['x', 'Backspace', 'Enter', '1']) {
+    await typeAndVanish('n', last)
+    // Each of them prolongs it.
+    for (const key of ['j', 'a', ' ', 'a']) expect(press(key, 800).defaultPrevented).toBe(true)
+    expect(press('c', 100, { ctrlKey: true }).defaultPrevented, 'to copy is not to type').toBe(false)
+    expect(pressed).toEqual([])
+    press('a', 1100)
+    expect(pressed.splice(0), `after a pause, ${last}`).toEqual(['a'])
+  }
+  // Whoever leaves it goes on at once.
+  for (const last of ['Escape', 'Tab']) {
+    await typeAndVanish('n', last)
+    press('a', 100)
+    expect(pressed.splice(0), last).toEqual(['a'])
+  }
+  await typeAndVanish('n')
+  document.body.dispatchEvent(new Event('pointerdown', { bubbles: true }))
+  press('j', 100)
+  expect(pressed).toEqual(['j'])
+  await act(async () => root.unmount())
+  box.remove()
+})

@@ -22,6 +22,28 @@ export function keyName(event: { key: string; shiftKey: boolean }): string {
 /** Enter and Space belong to what has the focus, if they do something there. */
 const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest('a[href], button, summary') !== null
 
+/** The last key in a field that nobody has left since, and when something was last typed for it. */
+let typed: KeyboardEvent | null = null
+let typed_at = 0
+const pause_ms = 1000
+
+/** Whether it led out of the field. An Enter of which nothing made use is a new line, where there are lines. */
+const isLeaving = ({ key, target, defaultPrevented }: KeyboardEvent): boolean =>
+  key.length > 1 && (defaultPrevented || /^(?:Escape|Tab)$/.test(key) || (key === 'Enter' && (target as Element).tagName === 'INPUT'))
+
+// A field vanishes under the fingers where somebody else decides or changes what is written about. What is still typed then is no key
+// of the page, until there is a pause.
+function onTyping(event: KeyboardEvent | PointerEvent): void {
+  if (!('key' in event)) typed = null
+  else if (isTyping(event.target)) {
+    typed = event
+    typed_at = event.timeStamp
+  } else if (typed && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !isLeaving(typed) && event.timeStamp < typed_at + pause_ms) {
+    typed_at = event.timeStamp
+    event.preventDefault()
+  }
+}
+
 function onKeyDown(event: KeyboardEvent): void {
   const is_button = isPressable(event.target)
   // A held Enter would press the button of the next request as well.
@@ -48,12 +70,12 @@ export function useKeys(map: KeyMap): void {
   const scope = useContext(KeyScope)
   // Bound and let go together with what is drawn: other effects may come later, and a key before them would act for what is gone.
   useLayoutEffect(() => {
-    if (stack.length === 0) window.addEventListener('keydown', onKeyDown)
+    // However often, each is added once; what is typed is seen before anything in the page keeps it for itself.
+    addEventListener('keydown', onTyping, true)
+    addEventListener('pointerdown', onTyping, true)
+    addEventListener('keydown', onKeyDown)
     const entry = { latest, scope }
     stack.push(entry)
-    return () => {
-      stack.splice(stack.indexOf(entry), 1)
-      if (stack.length === 0) window.removeEventListener('keydown', onKeyDown)
-    }
+    return () => void stack.splice(stack.indexOf(entry), 1)
   }, [])
 }

@@ -1,4 +1,5 @@
 // The service worker of the page: it opens without a connection, and hears what is pushed.
+import { lookAt } from './inbox'
 
 type ScriptPolicy = { createScriptURL: (url: string) => unknown }
 type TrustedTypes = { createPolicy: (name: string, rules: { createScriptURL: (url: string) => string }) => ScriptPolicy }
@@ -29,6 +30,8 @@ function followMessages(): void {
     const path = (data as { open?: unknown } | null)?.open
     if (typeof path !== 'string' || !/^\/(?![/\\])/.test(path)) return
     if (location.pathname + location.search !== path) history.pushState(null, '', path)
+    const id = /^\/r\/(\w+)/.exec(path)?.[1]
+    if (id) lookAt(id)
     ports[0]?.postMessage(true)
   })
   navigator.serviceWorker?.startMessages()

@@ -49,17 +49,22 @@ export function heldByMe(request: Request): NonNullable<Request['held']>[number]
 
 let latest: string[] = []
 
-/** Takes back what was held last; the requests are under the cursor again. */
-export async function undoLatest(): Promise<void> {
-  const ids = latest.splice(0)
-  const { requests } = useInbox.getState()
-  const isMine = (id: string) => {
-    const request = requests.get(id)
-    return request !== undefined && heldByMe(request) !== null
-  }
-  let held = ids.filter(isMine)
+/** Takes back what was held last. */
+export function undoLatest(): void {
+  // The one before it is not what they mean.
+  const { deciding, requests } = useInbox.getState()
+  if (deciding.size) return tell('The decision is still on its way: press again.')
+  const held = latest.filter((id) => isHeld(requests.get(id)))
   // The event of a decision may come before the answer to it, and another window may have made it.
-  if (held.length === 0) held = newestHeld([...requests.values()])
+  void takeBack(held.length ? latest : newestHeld([...requests.values()]))
+}
+
+const isHeld = (request: Request | undefined): boolean => request !== undefined && heldByMe(request) !== null
+
+/** Takes back these, once; the requests are under the cursor again. */
+async function takeBack(these: string[]): Promise<void> {
+  const { requests } = useInbox.getState()
+  const held = these.splice(0).filter((id) => isHeld(requests.get(id)))
   if (held.length === 0) return tell('There is nothing to take back any more.')
   for (const id of held) await undo(id)
 }
@@ -87,8 +92,8 @@ export async function undo(id: string, then: (id: string) => void = select): Pro
 export function offerUndo(what: string, kind: DecisionKind, after: Request[]): boolean {
   const held = after.flatMap((request) => heldByMe(request) ?? [])
   if (held.length === 0) return false
-  latest = after.filter((request) => heldByMe(request)).map((request) => request.id)
+  const ids = (latest = after.filter((request) => heldByMe(request)).map((request) => request.id))
   const left_ms = Math.max(1000, Math.max(...held.map((one) => Date.parse(one.until))) - serverNow())
-  tell(`${what}: ${decisionWord[kind]}; it takes effect in ${Math.ceil(left_ms / 1000)} s`, { tone: 'good', for_ms: left_ms, action: { label: 'Undo', run: () => void undoLatest() } })
+  tell(`${what}: ${decisionWord[kind]}; it takes effect in ${Math.ceil(left_ms / 1000)} s`, { tone: 'good', for_ms: left_ms, action: { label: 'Undo', run: () => void takeBack(ids) } })
   return true
 }

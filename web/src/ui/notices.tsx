@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
 import { visibleText } from '../model/marked_text'
-import { select } from '../state/inbox'
+import { lookAt } from '../state/inbox'
 import { dismiss, useNotices } from '../state/notices'
 import { CloseIcon } from './icons'
 
@@ -20,7 +20,7 @@ export function Notices() {
               className="btn-link shrink-0"
               onClick={() => {
                 // The address may still be that of this very request; the cursor is what counts.
-                select(notice.request!)
+                lookAt(notice.request!)
                 dismiss(notice.id)
               }}
             >
