@@ -12,10 +12,7 @@ namespace {
 
 /// Whether policy asks for certain people, not just for anybody.
 bool names_people(const Requirement& requirement) {
-    return std::any_of(
-        requirement.lines.begin(), requirement.lines.end(), [](const RequirementLine& line) {
-            return !line.group.empty() || !line.people.empty() || !line.other_groups.empty();
-        });
+    return !std::ranges::all_of(requirement.lines, is_anybody);
 }
 
 /// Where policy names people, they have the time that policy gives them before others are asked in
@@ -24,6 +21,16 @@ std::int64_t escalation_ms(const Timing& policy, std::int64_t asked_ms) {
     const std::int64_t own_ms =
         policy.escalate_after_ms > 0 ? policy.escalate_after_ms : policy.timeout_ms;
     return std::max(own_ms, asked_ms);
+}
+
+/// Whether the proposal says who decides, and who does not. An agent that names somebody who will
+/// not look takes the word from everybody else: silence must not release its action then.
+bool chooses_people(const Proposal& proposal, const Verdict& verdict, const Opening& opening) {
+    const bool is_excluding = verdict.requirement.exclude_requester ||
+                              (proposal.requirement && proposal.requirement->exclude_requester);
+    return (proposal.requirement && !proposal.requirement->lines.empty()) ||
+           !proposal.escalate_to.empty() || proposal.escalate_after_ms ||
+           (is_excluding && !proposal.user.empty() && proposal.user != opening.owner);
 }
 
 void take_timing(Timing& timing, const Proposal& proposal, bool has_named_people) {
@@ -119,6 +126,8 @@ Request make_request(const Proposal& proposal, const Verdict& verdict, const Ope
         for (RequirementLine& line : request.requirement.lines) line.quorum = 1;
     request.timing = verdict.timing;
     take_timing(request.timing, proposal, names_people(verdict.requirement));
+    if (silence_releases(request.timing) && chooses_people(proposal, verdict, opening))
+        request.timing.on_timeout = TimeoutAction::reject;
     request.created_at = opening.now;
     request.expires_at = opening.now + request.timing.timeout_ms;
     request.context = proposal.context;

@@ -120,6 +120,34 @@ TEST(Open, T1_an_agents_risk_claim_takes_the_release_by_silence_away) {
     EXPECT_EQ(opened(asked, hold).request.timing.on_timeout, TimeoutAction::reject);
 }
 
+TEST(Open, T1_X1_silence_releases_nothing_where_the_agent_says_who_decides) {
+    for (const TimeoutAction action : {TimeoutAction::approve, TimeoutAction::use_default}) {
+        Verdict hold = verdict();
+        hold.risk = RiskLevel::low;
+        hold.timing.on_timeout = action;
+        hold.timing.default_decision.text = R"({"decision":"approve"})";
+        const auto on_timeout = [&](const Proposal& asked) {
+            return opened(asked, hold).request.timing.on_timeout;
+        };
+        EXPECT_EQ(on_timeout(proposal()), action);
+
+        Proposal named = proposal();
+        named.requirement = Requirement{};
+        named.requirement->lines[0].people = {"nobody-at-all"};
+        EXPECT_EQ(on_timeout(named), TimeoutAction::reject) << "nobody else could say no";
+        Proposal escalating = proposal();
+        escalating.escalate_to = "on-holiday";
+        escalating.escalate_after_ms = 1;
+        EXPECT_EQ(on_timeout(escalating), TimeoutAction::reject);
+
+        hold.requirement.exclude_requester = true;
+        Proposal excluding = proposal();
+        EXPECT_EQ(on_timeout(excluding), action);
+        excluding.user = "the-only-approver";
+        EXPECT_EQ(on_timeout(excluding), TimeoutAction::reject);
+    }
+}
+
 TEST(Open, T1_an_agent_cannot_shorten_the_silence_that_releases) {
     for (const TimeoutAction action : {TimeoutAction::approve, TimeoutAction::use_default}) {
         Verdict hold = verdict();

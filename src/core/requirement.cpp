@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::string_view group_prefix = "group:";
 
-bool is_anybody(const RequirementLine& line) {
-    return line.group.empty() && line.people.empty() && line.other_groups.empty();
-}
-
 /// Bipartite matching by augmenting paths: people on one side, places in lines on the other.
 class Seating {
   public:
@@ -56,6 +52,16 @@ class Seating {
 
 bool approves(DecisionKind kind) {
     return kind == DecisionKind::approve || kind == DecisionKind::modify;
+}
+
+bool is_anybody(const RequirementLine& line) {
+    return line.group.empty() && line.people.empty() && line.other_groups.empty();
+}
+
+int places_of(const Requirement& requirement) {
+    int places = 0;
+    for (const RequirementLine& line : requirement.lines) places += line.quorum;
+    return places;
 }
 
 bool has_rejection(const Request& request) {

@@ -8,6 +8,12 @@
 
 namespace holdpoint::core {
 
+/// Whether anybody who may decide can fill a place in the line.
+bool is_anybody(const RequirementLine& line);
+
+/// How many people it takes.
+int places_of(const Requirement& requirement);
+
 /// Whether a person of this name and these groups can fill a place in the line.
 bool is_in_line(const RequirementLine& line, const std::string& name,
                 const std::vector<std::string>& groups);

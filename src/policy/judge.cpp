@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/requirement.h"
 #include "policy/environment.h"
 #include "policy/index.h"
 #include "policy/match/names.h"
+#include "policy/state.h"
+#include "policy/terms.h"
 
 namespace holdpoint::policy {
 namespace {
@@ -382,10 +385,21 @@ class Judge {
         if (!policy_.file.grants || call_.event != Event::tool_call) return false;
         for (std::size_t i = 0; i < state_.grants.size(); ++i) {
             if (!covers(state_.grants[i], policy_, call_, level_)) continue;
+            if (!stands_in(state_.grants[i])) continue;
             verdict_.grant = i;
             return allow_by(by, Cause::grant, static_cast<int>(i));
         }
         return false;
+    }
+
+    /// A grant is one person's yes, given where certain people were asked: it is none of the second
+    /// person's, nor of others whom this call asks for.
+    bool stands_in(const Grant& grant) {
+        const core::Requirement asked = people_for(policy_, call_, parts_.findings);
+        if (core::places_of(asked) > 1) return false;
+        if (asked.lines.empty() || !grant.asked) return true;
+        const std::string today = asked_of(asked.lines.front());
+        return today.empty() || today == *grant.asked;
     }
 
     bool is_covered_by_trust(Finding& by) {
@@ -395,6 +409,7 @@ class Judge {
         if (state_.draw < policy_.file.trust->sample) return false;
         if (state_.trust->key != trust_key(policy_, call_)) return false;
         if (!is_trusted(*state_.trust, policy_, call_.now)) return false;
+        if (core::places_of(people_for(policy_, call_, parts_.findings)) > 1) return false;
         verdict_.is_trusted = true;
         return allow_by(by, Cause::trust, -1);
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/sha256.h"
+#include "core/requirement.h"
 #include "policy/call.h"
 #include "policy/paths.h"
 #include "policy/policy.h"
@@ -38,7 +39,17 @@ std::optional<double> argument_number(const Call& call, const std::string& path)
     return found->to_number<double>();
 }
 
-bool is_pinned(const Pin& pin, const Call& call) {
+/// What a grant for a command pins besides its words.
+constexpr std::string_view other_arguments = "other args";
+
+std::string arguments_beside(const ShellFact& shell, const Call& call) {
+    json::object others = call.args;
+    others.erase(shell.arg);
+    return json::canonical(others);
+}
+
+bool is_pinned(const Pin& pin, const Call& call, const ShellFact* shell) {
+    if (pin.path == other_arguments) return shell && arguments_beside(*shell, call) == pin.value;
     const std::optional<std::string> value = value_at(call, pin.path);
     return value && *value == pin.value;
 }
@@ -181,12 +192,13 @@ bool covers(const Grant& grant, const Policy& policy, const Call& call, core::Ri
     if (!grant.session.empty() && grant.session != call.session) return false;
     if (grant.uses_left && *grant.uses_left <= 0) return false;
     if (grant.sum_left && sum_of(grant, call) > *grant.sum_left) return false;
-    const bool is_same = std::all_of(grant.pins.begin(), grant.pins.end(),
-                                     [&](const Pin& pin) { return is_pinned(pin, call); }) &&
-                         std::all_of(grant.bounds.begin(), grant.bounds.end(),
-                                     [&](const Bound& bound) { return is_bounded(bound, call); });
-    if (!is_same) return false;
     const ShellFact* shell = shell_of(policy, call);
+    const bool is_same =
+        std::all_of(grant.pins.begin(), grant.pins.end(),
+                    [&](const Pin& pin) { return is_pinned(pin, call, shell); }) &&
+        std::all_of(grant.bounds.begin(), grant.bounds.end(),
+                    [&](const Bound& bound) { return is_bounded(bound, call); });
+    if (!is_same) return false;
     return shell ? covers_words(grant, *shell, call) : true;
 }
 
@@ -218,6 +230,7 @@ Result<Grant> make_grant(const Policy& policy, const Call& call, core::RiskLevel
     Grant grant;
     grant.id = terms.id;
     grant.by = terms.by;
+    grant.asked = terms.asked;
     grant.tool = call.tool;
     grant.agent = call.agent;
     if (terms.is_for_session) grant.session = call.session;
@@ -227,12 +240,15 @@ Result<Grant> make_grant(const Policy& policy, const Call& call, core::RiskLevel
                                                            1, rules.ttl_max_ms);
     grant.policy = policy.version;
     const Similar* similar = similar_for(rules, call.tool);
-    if (const ShellFact* shell = shell_of(policy, call)) {
+    const ShellFact* shell = shell_of(policy, call);
+    if (shell)
         if (Result<void> ok = pin_words(grant, *shell, call, similar, terms); !ok)
             return ok.error();
-        if (!similar) return grant;
-    }
-    if (Result<void> ok = pin_arguments(grant, call, similar); !ok) return ok.error();
+    if (!shell || similar)
+        if (Result<void> ok = pin_arguments(grant, call, similar); !ok) return ok.error();
+    // The same words in another folder, or on another machine, are another action.
+    if (shell && grant.pins.empty() && grant.bounds.empty())
+        grant.pins.push_back({std::string(other_arguments), arguments_beside(*shell, call)});
     if (!grant.bounds.empty() && (rules.sum_max || terms.sum)) {
         const double sum_max = rules.sum_max.value_or(terms.sum.value_or(0));
         grant.sum_left = std::clamp(terms.sum.value_or(sum_max), 0.0, sum_max);
@@ -240,11 +256,25 @@ Result<Grant> make_grant(const Policy& policy, const Call& call, core::RiskLevel
     return grant;
 }
 
+std::string asked_of(const core::RequirementLine& line) {
+    if (core::is_anybody(line)) return {};
+    std::string out;
+    json::append_quoted(out, line.group);
+    for (const std::string& group : line.other_groups) json::append_quoted(out, group);
+    out += " people";
+    for (const std::string& person : line.people) json::append_quoted(out, person);
+    return out;
+}
+
 std::string describe(const Grant& grant) {
     std::string out = fmt::format("`{}` by agent `{}`", grant.tool, grant.agent);
     if (!grant.session.empty()) out += ", in this session";
     for (const Pin& pin : grant.pins) {
-        if (pin.path == "args")
+        if (pin.path == other_arguments && pin.value == "{}")
+            out += ", with no other argument";
+        else if (pin.path == other_arguments)
+            out += fmt::format(", with exactly the other arguments {}", pin.value);
+        else if (pin.path == "args")
             out += fmt::format(", with exactly the arguments {}", pin.value);
         else
             out += fmt::format(", with `{}` = {}", pin.path, pin.value);

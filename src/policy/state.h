@@ -76,8 +76,14 @@ struct Grant {
     Timestamp expires_at;
     std::string policy;  ///< version of the policy it was given under; it ends with that
     std::string by;
+    /// Whom the approved call was held for, as asked_of() says it: the grant stands in for nobody
+    /// else. Nothing: not known, as in the tests of a policy.
+    std::optional<std::string> asked;
     bool is_revoked = false;
 };
+
+/// The people of one line as a text that can be compared; empty for anybody.
+std::string asked_of(const core::RequirementLine& line);
 
 /// Whether the grant covers this call at this moment. Says nothing about hard requirements: those
 /// are evaluate()'s to see.
@@ -93,6 +99,7 @@ void consume(Grant& grant, const Call& call);
 struct GrantTerms {
     std::string id = {};
     std::string by = {};
+    std::string asked = {};  ///< see Grant
     bool is_for_session = false;
     std::optional<std::int64_t> ttl_ms = {};
     std::optional<int> uses = {};

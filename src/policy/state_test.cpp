@@ -334,6 +334,75 @@ TEST_F(GrantTest, P7_shell_grants_pin_the_words_and_never_an_opaque_command) {
         << "one word would be the program with everything it can do";
 }
 
+TEST_F(GrantTest, P7_the_same_words_in_another_place_are_not_what_was_granted) {
+    for (const std::string_view similar : {"", "  similar: {sh: {argv_prefix: true}}\n"}) {
+        policy_ = policy_of(std::string(R"~(
+extends: standard
+defaults: {decision: require}
+tools:
+  sh: {risk: medium, args: {command: string, "cwd?": string, "host?": string}, shell: {arg: command}}
+grants:
+  offer: [similar]
+  max_ttl: 1h
+  max_uses: 3
+  max_risk: high
+)~") + std::string(similar));
+        const auto sh = [](std::string_view more) {
+            return R"({"tool":"sh","args":{"command":"git push")" + std::string(more) + "}}";
+        };
+        const Grant staging = grant_for(sh(R"(,"cwd":"/staging")"), terms_);
+        EXPECT_EQ(said_with(staging, sh(R"(,"cwd":"/staging")")), "allow grant");
+        EXPECT_NE(said_with(staging, sh(R"(,"cwd":"/live")")), "allow grant");
+        EXPECT_NE(said_with(staging, sh("")), "allow grant");
+        EXPECT_NE(said_with(staging, sh(R"(,"cwd":"/staging","host":"b")")), "allow grant");
+        EXPECT_THAT(describe(staging), HasSubstr(R"(the other arguments {"cwd":"/staging"})"));
+        const Grant alone = grant_for(sh(""), terms_);
+        EXPECT_EQ(said_with(alone, sh("")), "allow grant");
+        EXPECT_NE(said_with(alone, sh(R"(,"cwd":"/")")), "allow grant");
+        EXPECT_THAT(describe(alone), HasSubstr("with no other argument"));
+    }
+}
+
+TEST_F(GrantTest, P7_D10_one_persons_grant_stands_in_for_nobody_else) {
+    policy_ = policy_of(R"~(
+extends: standard
+defaults: {decision: require}
+tools:
+  pay: {risk: low, args: {customer: string, amount: number}}
+approvers:
+  desk: {roles: [support]}
+  finance: {roles: [finance]}
+gates:
+  vip: {type: custom, tools: [pay], when: args.customer == "vip", approvers: [{group: finance, quorum: 2}]}
+  shop: {type: custom, tools: [pay], when: args.customer == "shop", approvers: [{group: desk}]}
+  bank: {type: custom, tools: [pay], when: args.customer == "bank", approvers: [{group: finance}]}
+grants:
+  offer: [similar]
+  max_ttl: 1h
+  max_uses: 3
+  max_risk: high
+  similar: {pay: {pin: [], bound: {args.amount: {at_most: approved}}}}
+)~");
+    const auto pay = [](std::string_view customer) {
+        return R"({"tool":"pay","args":{"amount":5,"customer":")" + std::string(customer) +
+               R"("}})";
+    };
+    const Grant anybodys = grant_for(pay("bob"), terms_);
+    EXPECT_EQ(said_with(anybodys, pay("ben")), "allow grant");
+    EXPECT_EQ(said_with(anybodys, pay("vip")), "hold vip") << "two people of finance are asked";
+    EXPECT_EQ(said_with(anybodys, pay("shop")), "hold shop") << "others are asked";
+
+    GrantTerms of_desk = terms_;
+    core::RequirementLine desk;
+    desk.group = "support";
+    of_desk.asked = asked_of(desk);
+    const Grant desks = grant_for(pay("shop"), of_desk);
+    EXPECT_EQ(said_with(desks, pay("shop")), "allow grant");
+    EXPECT_EQ(said_with(desks, pay("ben")), "allow grant") << "anybody could release that";
+    EXPECT_EQ(said_with(desks, pay("bank")), "hold bank");
+    EXPECT_EQ(said_with(desks, pay("vip")), "hold vip");
+}
+
 TEST_F(GrantTest, U3_a_session_grant_is_remembered_within_the_session_only) {
     GrantTerms session = terms_;
     session.is_for_session = true;

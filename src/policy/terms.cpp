@@ -96,13 +96,24 @@ void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>
     }
 }
 
+std::vector<ApproverLine> lines_of(const Policy& policy, const std::vector<Finding>& findings) {
+    std::vector<ApproverLine> lines;
+    for (const Finding& finding : findings) {
+        if (const Gate* gate = gate_of(policy, finding)) merge_terms(lines, gate->approvers);
+        if (finding.cause == Cause::rule)
+            merge_terms(lines,
+                        policy.file.rules[static_cast<std::size_t>(finding.index)].approvers);
+    }
+    return lines.empty() ? policy.file.defaults.approvers : lines;
+}
+
 /// One pass over the findings, the parts in the order of the file.
 class Merger {
   public:
-    Merger(const Policy& policy, const Verdict& verdict) : policy_(policy), verdict_(verdict) {
+    Merger(const Policy& policy, const Verdict& verdict)
+        : lines(lines_of(policy, verdict.findings)), policy_(policy), verdict_(verdict) {
         for (const Finding& finding : verdict.findings) take(finding);
         const Defaults& defaults = policy.file.defaults;
-        if (lines.empty()) lines = defaults.approvers;
         patience = patience_of(patience, defaults.patience);
         merge_terms(demands, defaults.demands);
     }
@@ -114,19 +125,13 @@ class Merger {
   private:
     void take(const Finding& finding) {
         static const Patience no_patience;
-        const Gate* gate = finding.gate == no_gate
-                               ? nullptr
-                               : &policy_.file.gates[static_cast<std::size_t>(finding.gate)];
-        if (gate) {
-            merge_terms(lines, gate->approvers);
-            merge_terms(demands, gate->demands);
-        }
+        const Gate* gate = gate_of(policy_, finding);
+        if (gate) merge_terms(demands, gate->demands);
         if (finding.cause != Cause::rule) {
             if (gate && !is_refined(finding.gate)) merge_terms(patience, gate->patience);
             return;
         }
         const Rule& rule = policy_.file.rules[static_cast<std::size_t>(finding.index)];
-        merge_terms(lines, rule.approvers);
         merge_terms(demands, rule.demands);
         merge_terms(patience, patience_of(rule.patience, gate ? gate->patience : no_patience));
     }
@@ -192,6 +197,20 @@ core::Timing timing_of(const Policy& policy, const Call& call, const Patience& p
 }
 
 }  // namespace
+
+const Gate* gate_of(const Policy& policy, const Finding& finding) {
+    if (finding.gate == no_gate) return nullptr;
+    return &policy.file.gates[static_cast<std::size_t>(finding.gate)];
+}
+
+core::Requirement people_for(const Policy& policy, const Call& call,
+                             const std::vector<Finding>& findings) {
+    core::Requirement out = policy.file.defaults.requirement.value_or(core::Requirement{});
+    const std::vector<ApproverLine> lines = lines_of(policy, findings);
+    if (!lines.empty()) out.lines.clear();
+    for (const ApproverLine& line : lines) out.lines.push_back(core_line(policy, call, line));
+    return out;
+}
 
 Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict) {
     const Merger merged(policy, verdict);

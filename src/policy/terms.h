@@ -16,6 +16,13 @@ struct Terms {
     core::Timing timing;
 };
 
+/// The gate by which it was found; null where there was none.
+const Gate* gate_of(const Policy& policy, const Finding& finding);
+
+/// Who would have to release a call of which this was found: only the lines are told.
+core::Requirement people_for(const Policy& policy, const Call& call,
+                             const std::vector<Finding>& findings);
+
 Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict);
 
 /// What the verdict is called: a rule's id, or the word for its cause.

@@ -19,11 +19,6 @@ const Rule* rule_of(const Policy& policy, const Finding& finding) {
     return &policy.file.rules[static_cast<std::size_t>(finding.index)];
 }
 
-const Gate* gate_of(const Policy& policy, const Finding& finding) {
-    if (finding.gate == no_gate) return nullptr;
-    return &policy.file.gates[static_cast<std::size_t>(finding.gate)];
-}
-
 std::string gate_sentence(const Gate& gate, const Call& call) {
     switch (gate.type) {
         case GateType::tool_execution:

@@ -45,6 +45,16 @@ Result<Principal> principal_for(Transaction& tx, const KeySpec& spec, const Prin
                          "owner"};
         return existing;
     }
+    if (!spec.owner.empty()) {
+        // Whoever owns an agent is kept from deciding for it by this very name.
+        const Result<std::optional<Principal>> owner = tx.find_principal(spec.owner);
+        if (!owner) return owner.error();
+        if (!*owner || (*owner)->role == Role::agent)
+            return Error{ErrorCode::refused,
+                         fmt::format("nobody here is called `{}`; add that person first",
+                                     spec.owner),
+                         "owner"};
+    }
     Principal fresh;
     fresh.id = id;
     fresh.name = spec.name;

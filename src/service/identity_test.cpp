@@ -101,6 +101,27 @@ TEST_F(Identity, a_second_key_cannot_change_groups_or_owner) {
     EXPECT_EQ(issue(bot, 'e').error().field, "owner");
 }
 
+TEST_F(Identity, X1_an_agent_belongs_to_a_person_who_is_known) {
+    KeySpec bot;
+    bot.name = "bot";
+    bot.owner = "ann";
+    const Result<IssuedKey> refused = issue(bot, 'a');
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::refused);
+    EXPECT_EQ(refused.error().field, "owner") << "a name that nobody has keeps nobody out";
+    KeySpec other;
+    other.name = "other-bot";
+    ASSERT_TRUE(issue(other, 'b'));
+    bot.owner = "other-bot";
+    EXPECT_EQ(issue(bot, 'c').error().field, "owner");
+    KeySpec ann;
+    ann.role = Role::approver;
+    ann.name = "ann";
+    ASSERT_TRUE(issue(ann, 'd'));
+    bot.owner = "ann";
+    EXPECT_TRUE(issue(bot, 'e'));
+}
+
 TEST_F(Identity, a_taken_name_is_a_conflict_for_users_too) {
     store::Principal user;
     user.id = PrincipalId::fresh(start);

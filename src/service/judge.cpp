@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/requirement.h"
+#include "core/settle.h"
+#include "core/subject.h"
 
 namespace holdpoint::service {
 namespace {
@@ -204,6 +206,18 @@ Result<policy::Call> call_of(const core::Request& request, Timestamp now) {
     return policy::make_call(proposal_of(request), caller);
 }
 
+/// The same call as the agent proposed it, where a person changed it.
+Result<policy::Call> proposed_call_of(const core::Request& request, Timestamp now) {
+    core::Request original = request;
+    if (!request.proposed.is_null()) {
+        Result<core::Subject> subject =
+            core::modify_subject(request.kind, request.subject, request.proposed);
+        if (!subject) return subject.error();
+        original.subject = std::move(subject->text);
+    }
+    return call_of(original, now);
+}
+
 Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy,
                             const policy::Call& call, const core::Request& request, Timestamp now) {
     const std::string key = policy::trust_key(policy, call);
@@ -214,7 +228,7 @@ Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy
     before.key = key;
     const policy::TrustOutcome outcome{*request.outcome,
                                        request.decision ? request.decision->by : "",
-                                       now - request.created_at, now};
+                                       now - core::counted_from(request), now};
     return tx.save_trust(policy::count(std::move(before), policy, outcome));
 }
 
@@ -258,7 +272,9 @@ void demand(core::Requirement& requirement, const core::Requirement& asked) {
 void demand(core::Timing& timing, const core::Timing& asked) {
     const bool may_release = timing.on_timeout == core::TimeoutAction::approve ||
                              timing.on_timeout == core::TimeoutAction::use_default;
-    if (may_release && asked.on_timeout != timing.on_timeout)
+    const bool is_same = asked.on_timeout == timing.on_timeout &&
+                         asked.default_decision.text == timing.default_decision.text;
+    if (may_release && !is_same)
         timing.on_timeout = core::TimeoutAction::reject;
     timing.approve_risk_max = std::min(timing.approve_risk_max, asked.approve_risk_max);
 }
@@ -375,7 +391,14 @@ Result<void> remember_settled(store::Transaction& tx, const policy::Policy& poli
         if (Result<void> ok = count(tx, needs, request, now); !ok) return ok;
     }
     if (request.outcome == core::Outcome::cancelled) return {};
-    if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
+    // Trust is in what the agent proposes. Where a person made something else of it and others said
+    // no to that, neither is trusted.
+    const Result<policy::Call> proposed = proposed_call_of(request, now);
+    if (!proposed) return proposed.error();
+    if (Result<void> ok = remember_trust(tx, policy, *proposed, request, now); !ok) return ok;
+    const bool is_another = !request.proposed.is_null() && !request.is_released;
+    if (is_another)
+        if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
     if (request.outcome != core::Outcome::rejected) return {};
     return end_grants(tx, request, now);
 }

@@ -194,6 +194,45 @@ TEST_F(Policies, P3_trust_comes_after_approvals_of_the_same_call_and_goes_with_a
     EXPECT_EQ(propose(refund(10), start + 50)->state, State::pending) << "reset";
 }
 
+TEST_F(Policies, P3_a_change_takes_the_trust_from_what_was_proposed) {
+    load_policy(trusting);
+    const auto decided = [&](DecisionKind kind, Timestamp now) {
+        const RequestPtr request = propose(refund(10), now);
+        ASSERT_EQ(request->state, State::pending);
+        DecideCall call{request->id, command(kind), person("ann"), {}, now + 1};
+        if (kind == DecisionKind::modify)
+            call.command.replacement.text = R"({"amount":9,"currency":"EUR"})";
+        ASSERT_FALSE(decide_call(call)->refusal);
+    };
+    decided(DecisionKind::approve, start);
+    decided(DecisionKind::modify, start + 10);
+    decided(DecisionKind::approve, start + 20);
+    decided(DecisionKind::approve, start + 30);
+    EXPECT_EQ(propose(refund(10), start + 40)->outcome, Outcome::allowed) << "two since then";
+}
+
+TEST_F(Policies, T1_silence_releases_a_change_only_as_its_own_gate_would) {
+    load_policy(R"(
+holdpoint: 1
+policy: silent
+defaults: {decision: require}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+approvers:
+  two: {roles: [finance]}
+gates:
+  small: {type: custom, tools: [refund], when: args.amount < 100.0, on_timeout: default, default_decision: approve, approvers: [{group: two, quorum: 2}]}
+  large: {type: custom, tools: [refund], when: args.amount >= 100.0, on_timeout: default, default_decision: abort, approvers: [{group: two, quorum: 2}]}
+)");
+    const RequestPtr request = propose(refund(50));
+    ASSERT_EQ(request->timing.on_timeout, core::TimeoutAction::use_default);
+    DecideCall call{
+        request->id, command(DecisionKind::modify), person("ann", {"finance"}), {}, start + 1};
+    call.command.replacement.text = R"({"amount":500,"currency":"EUR"})";
+    ASSERT_FALSE(decide_call(call)->refusal);
+    EXPECT_EQ(load(request->id)->timing.on_timeout, core::TimeoutAction::reject);
+}
+
 TEST_F(Policies, D3_what_a_person_changes_is_judged_again) {
     load_policy(R"(
 holdpoint: 1

@@ -122,6 +122,7 @@ class DoorTest(unittest.TestCase):
             config.write_text('url = "http://127.0.0.1:1"  # for the client\n[serve]\nexclude-requester = true\nreason-required = false\n'
                               'quorum = 2\nrequire-tool = [\n  "pay", # money\n  "wipe",\n]\ndefault-verdict = "allow"\n')
             with Server("--config", str(config), "--quorum", "3") as server:
+                server.actor("approver", "ann")
                 agent = server.actor("agent", "config-bot", owner="ann")
                 asked = agent.propose(tool="wipe")
                 self.assertEqual(asked["requirement"]["lines"][0]["quorum"], 3, "a flag wins")

@@ -1,6 +1,7 @@
 """What the inbox needs besides deciding: sessions, undo, who else looks, what can wait, what came before."""
 import json
 import subprocess
+import threading
 import time
 import unittest
 
@@ -31,6 +32,20 @@ class SessionTest(ServerTest):
         self.assertStatus(first.post(f"/v1/sessions/{sessions[0]['id']}/revoke"), 404)
         self.assertStatus(first.post(f"/v1/sessions/{sessions[1]['id']}/revoke"), 200)
         self.assertStatus(first.get("/v1/me"), 401)
+
+    def test_X1_a_session_that_was_ended_does_not_hear_what_it_waited_for(self):
+        first = self.server.person_with_session(self.fresh("waits"))
+        second = self.server.sign_in(first.get("/v1/me")["name"], "correct horse battery")
+        request = self.agent.propose()
+        answers = []
+        waiter = threading.Thread(target=lambda: answers.append(second.get(f"/v1/requests/{request['id']}", query={"wait": 60})))
+        before = self.admin.get("/v1/stats")["waiters"]
+        waiter.start()
+        eventually(lambda: self.admin.get("/v1/stats")["waiters"] == before + 1, "it waits")
+        self.assertStatus(first.post(f"/v1/sessions/{first.get('/v1/sessions')['sessions'][0]['id']}/revoke"), 200)
+        waiter.join(30)
+        self.assertStatus(answers[0], 503)
+        self.assertStatus(second.get("/v1/me"), 401)
 
     def test_X1_a_session_lasts_as_long_as_the_operator_says(self):
         with Server("--session-time", "2h") as server:

@@ -57,7 +57,7 @@ void Api::revoke_session(const CallPtr& call) {
         },
         [this, call](Result<service::SessionEntry> entry) {
             if (!entry) return respond_error(call, entry.error());
-            identity_changed();
+            identity_ended(entry->session.principal);
             spdlog::info("session {} of `{}` ended by `{}`", entry->session.id.text(), entry->name,
                          call->caller.actor.name);
             respond_json(call, entry_json(*entry, call->caller.credential));

@@ -49,6 +49,7 @@ std::string encode(const policy::Grant& grant) {
                {"expires_at", grant.expires_at.ms},
                {"policy", grant.policy},
                {"by", grant.by},
+               {"asked", grant.asked.value_or("")},
                {"is_revoked", grant.is_revoked}};
     if (grant.uses_left) out["uses_left"] = std::int64_t{*grant.uses_left};
     if (grant.sum_left) out["sum_left"] = *grant.sum_left;
@@ -80,6 +81,8 @@ Result<policy::Grant> decode_grant(std::string_view text) {
         fields.integer("expires_at", 0, json::integer_max);
     grant.policy = fields.required_text("policy");
     grant.by = fields.required_text("by");
+    // Those of an earlier version stand in for anybody who might have been asked, and no others.
+    grant.asked = fields.text("asked").value_or("");
     const std::optional<bool> is_revoked = fields.boolean("is_revoked");
     if (const auto uses = fields.integer("uses_left", 0, 1'000'000'000))
         grant.uses_left = static_cast<int>(*uses);

@@ -75,6 +75,10 @@ export function offerFor(request: Request, rules: GrantRules | null): Offer {
   }
 }
 
+/** What the server calls the arguments beside a command. */
+const other_arguments = 'other args'
+const argumentsBeside = (args: JsonObject, shell: string): JsonObject => Object.fromEntries(Object.entries(args).filter(([name]) => name !== shell))
+
 /** What such a grant would pin and bound. */
 export function scopeOf(request: Request, rules: GrantRules, terms: Terms): Scope {
   const { tool, arguments: args } = request.action!
@@ -86,15 +90,15 @@ export function scopeOf(request: Request, rules: GrantRules, terms: Terms): Scop
   const is_prefix = terms.words !== null && words !== null
   const level = request.risk.level
   const cap = rules.risk_max ?? level
+  const pins = own ? own.pin.filter((path) => !automatic.includes(path)).map((path) => ({ path, value: valueAt(request, path) ?? null })) : []
+  // The same words in another folder, or on another machine, are another action.
+  if (is_command && pins.length === 0 && !own?.bound.length) pins.push({ path: other_arguments, value: argumentsBeside(args, shell) })
+  else if (!own && !is_command) pins.push({ path: 'args', value: args })
   return {
     agent: request.agent,
     tool,
     session: terms.session ? request.session : null,
-    pins: own
-      ? own.pin.filter((path) => !automatic.includes(path)).map((path) => ({ path, value: valueAt(request, path) ?? null }))
-      : is_command
-        ? []
-        : [{ path: 'args', value: args }],
+    pins,
     bounds: (own?.bound ?? []).map((path) => ({ path, at_most: Number(valueAt(request, path)) })),
     command: is_command ? { arg: shell, text: command, words: is_prefix ? words.slice(0, terms.words!) : words, is_prefix } : null,
     risk_max: riskRank[level] < riskRank[cap] ? level : cap,
@@ -116,7 +120,8 @@ export function wouldCover(scope: Scope, request: Request): boolean {
   if (riskRank[request.risk.level] > riskRank[scope.risk_max]) return false
   // What people changed was asked with other values than it ran with.
   const asked = request.proposed !== null && isObject(request.proposed) ? { ...request, action: { ...action, arguments: request.proposed } } : request
-  if (!scope.pins.every(({ path, value }) => isSame(valueAt(asked, path), value))) return false
+  const at = (path: string) => (path === other_arguments ? argumentsBeside(asked.action!.arguments, scope.command!.arg) : valueAt(asked, path))
+  if (!scope.pins.every(({ path, value }) => isSame(at(path), value))) return false
   for (const { path, at_most } of scope.bounds) {
     const number = valueAt(asked, path)
     if (typeof number !== 'number' || number > at_most || (number < 0 && at_most >= 0)) return false
@@ -149,7 +154,8 @@ export function durationWord(seconds: number): string {
 export function scopeWords(scope: Scope, terms: Terms): string {
   const limits: string[] = []
   for (const { path, value } of scope.pins)
-    limits.push(path === 'args' ? `exactly these arguments` : `${nameOf(path)} ${shortJson(value, 60)}`)
+    if (path === other_arguments) limits.push(isObject(value) && Object.keys(value).length ? `exactly the other arguments ${shortJson(value, 60)}` : 'no other argument')
+    else limits.push(path === 'args' ? `exactly these arguments` : `${nameOf(path)} ${shortJson(value, 60)}`)
   for (const { path, at_most } of scope.bounds) limits.push(`${nameOf(path)} at most ${at_most}`)
   const { command } = scope
   if (command) limits.push(command.is_prefix ? `a command that begins with “${command.words!.join(' ')}”` : 'exactly this command')
