@@ -2,9 +2,9 @@
 // input is who calls (a letter), a blank, and what is asked for, as on a request line; the rest is
 // the body. `REQ` in the target stands for a request that waits. Whatever comes, there is one
 // answer; a refusal is JSON that can be printed; nothing is an internal error; and no agent decides.
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +25,7 @@
 namespace {
 
 using namespace holdpoint;
+using api::Api;
 
 constexpr Timestamp start{1'700'000'000'000};
 /// What earlier inputs left behind is thrown away after so many: a finding can be repeated.
@@ -94,7 +95,7 @@ class World {
             work();
             boost::asio::post(io_, std::move(then));
         };
-        ApiOptions api_options;
+        api::ApiOptions api_options;
         api_options.base_url = "http://127.0.0.1:1";
         api_options.relying_party.id = "localhost";
         api_ = std::make_unique<Api>(*store_, clock_, policy_, offload, api_options);
@@ -110,7 +111,6 @@ class World {
     ~World() {
         // The store answers through the loop, which ends with what is posted there.
         store_->stop();
-        io_.restart();
         io_.poll();
         api_.reset();
     }
@@ -169,9 +169,7 @@ class World {
         bool is_done = false;
         store_->run([](store::Transaction&) -> Result<void> { return {}; },
                     [&](const Result<void>&) { is_done = true; });
-        io_.restart();
-        while (!is_done) io_.run_one_for(std::chrono::seconds(60));
-        io_.restart();
+        while (!is_done) io_.run_one();
         io_.poll();
     }
 
@@ -204,6 +202,8 @@ class World {
     }
 
     boost::asio::io_context io_{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
+        io_.get_executor()};
     ManualClock clock_{start};
     service::PolicyInForce policy_{policy::compose({})};
     std::unique_ptr<store::Store> store_;
@@ -230,7 +230,7 @@ bool is_decision(const http::Request& request) {
     for (const Api::Route& route : Api::routes()) {
         std::string id;
         if (route.is_decision && route.method == request.method &&
-            matches(request.path, route.path, id))
+            api::matches(request.path, route.path, id))
             return true;
     }
     return false;
