@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json.h"
+#include "core/hold.h"
 #include "core/requirement.h"
 #include "core/settle.h"
 
@@ -17,6 +20,10 @@ Error settled(const Request& request) {
 
 Result<Step> cancel(Request request, const std::string& reason, const Actor& agent, Timestamp now) {
     if (request.state == State::settled) return settled(request);
+    // It would erase what a person has said, and with it what follows from a no.
+    if (std::ranges::any_of(request.holds, stops))
+        return Error{ErrorCode::conflict,
+                     "a person has said no; that takes effect in a few seconds"};
     std::string detail = "{\"reason\":";
     json::append_quoted(detail, reason);
     detail += '}';

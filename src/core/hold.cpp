@@ -12,21 +12,6 @@
 namespace holdpoint::core {
 namespace {
 
-bool stops(const Held& held) {
-    switch (held.command.kind) {
-        case DecisionKind::reject:
-        case DecisionKind::defer:
-        case DecisionKind::abort:
-            return true;
-        case DecisionKind::approve:
-        case DecisionKind::modify:
-        case DecisionKind::escalate:
-        case DecisionKind::answer:
-            return false;
-    }
-    return false;
-}
-
 auto find_of(std::vector<Held>& holds, const PrincipalId& by) {
     return std::find_if(holds.begin(), holds.end(),
                         [&](const Held& held) { return held.person.id == by; });
@@ -53,6 +38,21 @@ JsonText void_detail(const Held& held, const std::string& because) {
 }
 
 }  // namespace
+
+bool stops(const Held& held) {
+    switch (held.command.kind) {
+        case DecisionKind::reject:
+        case DecisionKind::defer:
+        case DecisionKind::abort:
+            return true;
+        case DecisionKind::approve:
+        case DecisionKind::modify:
+        case DecisionKind::escalate:
+        case DecisionKind::answer:
+            return false;
+    }
+    return false;
+}
 
 std::optional<Timestamp> hold_until(const Request& request, std::int64_t hold_ms, Timestamp now) {
     const Timestamp until = std::min(now + hold_ms, request.expires_at + -hold_margin_ms);

@@ -23,6 +23,9 @@ inline constexpr std::int64_t hold_margin_ms = 2000;
 /// the deadline is too close.
 std::optional<Timestamp> hold_until(const Request& request, std::int64_t hold_ms, Timestamp now);
 
+/// Whether it says no: reject, defer or abort.
+bool stops(const Held& held);
+
 /// When this held decision takes effect.
 Timestamp effective_at(const Request& request, const Held& held);
 

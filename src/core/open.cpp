@@ -45,8 +45,11 @@ void take_timing(Timing& timing, const Proposal& proposal, bool has_named_people
                             (timing.on_timeout == TimeoutAction::escalate && has_named_people);
     const std::int64_t asked_ms = proposal.timeout_ms.value_or(timing.timeout_ms);
     timing.timeout_ms = is_policys ? std::max(timing.timeout_ms, asked_ms) : asked_ms;
-    timing.remind_every_ms = proposal.remind_every_ms.value_or(timing.remind_every_ms);
-    timing.reminders_max = proposal.reminders_max.value_or(timing.reminders_max);
+    // Nor can it keep people from being reminded.
+    if (!silence_releases(policy) || policy.remind_every_ms == 0) {
+        timing.remind_every_ms = proposal.remind_every_ms.value_or(timing.remind_every_ms);
+        timing.reminders_max = proposal.reminders_max.value_or(timing.reminders_max);
+    }
     if (proposal.escalate_after_ms)
         timing.escalate_after_ms = has_named_people
                                        ? escalation_ms(policy, *proposal.escalate_after_ms)

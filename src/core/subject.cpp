@@ -26,6 +26,7 @@ constexpr std::size_t steps_max = 200;
 constexpr std::size_t options_max = 200;
 constexpr std::size_t file_bytes_max = 128 * 1024;
 constexpr double number_max = std::numeric_limits<double>::max();
+constexpr double cost_max = 1e9;  // of one action: budgets add them up
 
 constexpr json::TextRule name_rule{.min = 1, .max = 200, .is_one_line = true};
 constexpr json::TextRule title_rule{.min = 1, .max = 2000};
@@ -83,7 +84,7 @@ Result<Subject> check_action(const value& given, std::string_view path) {
     const std::optional<std::string> description = fields.text("description", prose_rule);
     const std::optional<std::string> outcome = fields.text("expected_outcome", prose_rule);
     const std::optional<bool> reversible = fields.boolean("reversible");
-    const std::optional<double> cost = fields.number("estimated_cost", {0, number_max});
+    const std::optional<double> cost = fields.number("estimated_cost", {0, cost_max});
     if (Result<void> ok = fields.finish(); !ok) return ok.error();
 
     static const object no_arguments;

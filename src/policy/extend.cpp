@@ -139,9 +139,27 @@ Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
         *theirs.on_error == OnError::deny)
         return refused_layer(child, "cannot soften `defaults.on_error`");
     const bool says_how = !mine.approvers.empty() || mine.patience.on_timeout ||
-                          mine.demands.exclude_requester || mine.demands.confirm_code;
+                          !mine.patience.escalate_to.empty() || mine.demands.exclude_requester ||
+                          mine.demands.confirm_code;
     if (says_how)
         return refused_layer(child, "cannot change who decides by default or what silence means");
+    return {};
+}
+
+/// It also holds for calls that the layers above hold: there it must not be what releases them or
+/// who takes over.
+Result<void> check_patience(const PolicyFile& child, std::string_view what, const std::string& name,
+                            const Patience& patience) {
+    const bool releases = patience.on_timeout == TimeoutAction::approve ||
+                          (patience.on_timeout == TimeoutAction::use_default &&
+                           patience.default_decision == "approve");
+    if (releases)
+        return refused_layer(
+            child, fmt::format("cannot let silence release what {} `{}` holds", what, name));
+    if (!patience.escalate_to.empty())
+        return refused_layer(child,
+                             fmt::format("cannot say who takes over from others in {} `{}`", what,
+                                         name));
     return {};
 }
 
@@ -186,8 +204,23 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
     for (const Gate& gate : child.gates) {
         if (gate.on_error == OnError::allow)
             return refused_layer(child, fmt::format("cannot let gate `{}` fail open", gate.name));
+        if (Result<void> ok = check_patience(child, "gate", gate.name, gate.patience); !ok)
+            return ok;
     }
+    for (const Rule& rule : child.rules)
+        if (Result<void> ok = check_patience(child, "rule", rule.id, rule.patience); !ok) return ok;
     return {};
+}
+
+/// What a lower layer asks for comes on top of whom the layers above ask by default, not in their
+/// place.
+void ask_also(std::vector<ApproverLine>& lines, const std::vector<ApproverLine>& above) {
+    if (lines.empty()) return;
+    for (const ApproverLine& line : above) {
+        const bool is_asked = std::ranges::any_of(
+            lines, [&](const ApproverLine& mine) { return mine.group == line.group; });
+        if (!is_asked) lines.push_back(line);
+    }
 }
 
 Result<PolicyFile> read_parent_of(const PolicyFile& child, const ParentReader& read_parent) {
@@ -222,6 +255,8 @@ Result<PolicyFile> extend_from(PolicyFile child, const ParentReader& read_parent
     if (!parent) return parent.error();
     if (parent->layer > child.layer) {
         if (Result<void> ok = check_layer(child, *parent); !ok) return ok.error();
+        for (Gate& gate : child.gates) ask_also(gate.approvers, parent->defaults.approvers);
+        for (Rule& rule : child.rules) ask_also(rule.approvers, parent->defaults.approvers);
     }
     merge(child, *parent);
     child.extends.clear();

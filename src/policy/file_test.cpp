@@ -361,10 +361,38 @@ TEST_F(LayerTest, it_cannot_soften_what_stands_above) {
           "rules: [{id: opaque-shell, then: require}]\n",
           "gates: {pay: {type: custom, when: \"false\"}}\n", "tools: {pay: {risk: low}}\n",
           "grants: {max_risk: high}\n", "trust: {after: 2, tools: [x]}\n",
-          "gates: {g: {type: tool_execution, on_error: allow}}\n"}) {
+          "gates: {g: {type: tool_execution, on_error: allow}}\n",
+          "gates: {g: {type: specific_tools, tools: [pay], risk: low, on_timeout: approve}}\n",
+          "rules: [{id: r, tools: [pay], then: require, on_timeout: default, default_decision: "
+          "approve}]\n",
+          "approvers: {mine: {roles: [m]}}\n"
+          "defaults: {escalate: {after: 2s, to: [{group: mine}]}}\n",
+          "approvers: {mine: {roles: [m]}}\ngates: {g: {type: specific_tools, tools: [pay], "
+          "escalate: {after: 2s, to: [{group: mine}]}}}\n"}) {
         const Result<PolicyFile> merged = below(body);
         ASSERT_FALSE(merged) << body;
         EXPECT_EQ(merged.error().code, ErrorCode::refused) << body;
+    }
+}
+
+TEST_F(LayerTest, whom_it_asks_is_asked_on_top_of_whom_the_layer_above_asks_by_default) {
+    const auto above = [](const std::string&) -> Result<std::string> {
+        return std::string(
+            "holdpoint: 1\nlayer: organisation\nextends: strict\n"
+            "approvers: {fin: {roles: [finance]}}\ndefaults: {approvers: [{group: fin}]}\n");
+    };
+    const Result<PolicyFile> merged =
+        extend(file_of("extends: org\napprovers: {mine: {roles: [m]}}\n"
+                       "gates: {also: {type: specific_tools, tools: [pay], approvers: [{group: "
+                       "mine}]}, plain: {type: specific_tools, tools: [z]}}\n"),
+               above);
+    ASSERT_TRUE(merged) << merged.error().message;
+    for (const Gate& gate : merged->gates) {
+        if (gate.name == "also") {
+            ASSERT_EQ(gate.approvers.size(), 2u);
+            EXPECT_EQ(gate.approvers[1].group, "fin");
+        }
+        if (gate.name == "plain") EXPECT_TRUE(gate.approvers.empty()) << "the default stands";
     }
 }
 

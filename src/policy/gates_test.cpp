@@ -248,6 +248,38 @@ gates:
     EXPECT_EQ(verdict.timing.escalate_to, "ann");
 }
 
+TEST(Gates, T1_a_gate_that_says_nothing_of_silence_is_not_released_by_it) {
+    const auto ending = [](std::string_view more, std::string_view proposal_user = "") {
+        const auto policy = policy_of(std::string(R"~(
+extends: standard
+tools:
+  pay: {risk: low, args: {amount: number}}
+approvers:
+  desk: {roles: [desk]}
+  finance: {roles: [finance]}
+  user: {users: ["{{user.id}}"]}
+)~") + std::string(more));
+        Situation read = situation(*policy, R"({"tool":"pay","args":{"amount":500}})");
+        read.call.user = proposal_user;
+        const Verdict verdict = evaluate(*policy, read.call, read.state);
+        return terms_of(*policy, read.call, verdict).timing.on_timeout;
+    };
+    const std::string quiet =
+        "gates:\n  every: {type: specific_tools, tools: [pay], risk: low, timeout: 3s, on_timeout: "
+        "approve, approvers: [{group: desk}]}\n";
+    const std::string big =
+        "  big: {type: custom, tools: [pay], when: args.amount > 100.0, timeout: 1h, approvers: "
+        "[{group: finance}]}\n";
+    EXPECT_EQ(ending(quiet), TimeoutAction::approve);
+    EXPECT_EQ(ending(quiet + big), TimeoutAction::reject);
+    EXPECT_EQ(ending("defaults: {on_timeout: abort}\n" + quiet + big), TimeoutAction::abort);
+    const std::string users =
+        "gates:\n  mine: {type: specific_tools, tools: [pay], risk: low, on_timeout: approve, "
+        "approvers: [{group: user}]}\n";
+    EXPECT_EQ(ending(users), TimeoutAction::reject) << "nobody is named";
+    EXPECT_EQ(ending(users, "ghost"), TimeoutAction::reject) << "whom the agent names";
+}
+
 TEST(Gates, G9_a_group_of_several_roles_is_filled_by_any_of_them) {
     const auto policy =
         policy_of("approvers: {g: {roles: [a, b], users: [olga]}}\ndefaults: {approvers: [g]}\n");

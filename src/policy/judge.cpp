@@ -395,11 +395,9 @@ class Judge {
     /// A grant is one person's yes, given where certain people were asked: it is none of the second
     /// person's, nor of others whom this call asks for.
     bool stands_in(const Grant& grant) {
-        const core::Requirement asked = people_for(policy_, call_, parts_.findings);
-        if (core::places_of(asked) > 1) return false;
-        if (asked.lines.empty() || !grant.asked) return true;
-        const std::string today = asked_of(asked.lines.front());
-        return today.empty() || today == *grant.asked;
+        const core::Requirement needed = people_for(policy_, call_, parts_.findings);
+        if (core::places_of(needed) > 1) return false;
+        return !grant.asked || suffices(*grant.asked, asked_of(needed));
     }
 
     bool is_covered_by_trust(Finding& by) {
@@ -409,7 +407,8 @@ class Judge {
         if (state_.draw < policy_.file.trust->sample) return false;
         if (state_.trust->key != trust_key(policy_, call_)) return false;
         if (!is_trusted(*state_.trust, policy_, call_.now)) return false;
-        if (core::places_of(people_for(policy_, call_, parts_.findings)) > 1) return false;
+        const core::Requirement needed = people_for(policy_, call_, parts_.findings);
+        if (core::places_of(needed) > 1 || needed.confirm_required) return false;
         verdict_.is_trusted = true;
         return allow_by(by, Cause::trust, -1);
     }

@@ -22,17 +22,17 @@ shell::CommandPattern command_pattern(const ShellCommand& command) {
 std::string_view operator_text(shell::Operator between) {
     switch (between) {
         case shell::Operator::sequence:
-            return "\n;";
+            return "\1;";
         case shell::Operator::and_then:
-            return "\n&&";
+            return "\1&&";
         case shell::Operator::or_else:
-            return "\n||";
+            return "\1||";
         case shell::Operator::pipe:
-            return "\n|";
+            return "\1|";
         case shell::Operator::end:
             break;
     }
-    return "\n";
+    return "\1";
 }
 
 Error at(Mark mark, const Error& error) { return yaml::error_at(mark, error.message); }

@@ -40,7 +40,7 @@ class ShellLine {
     std::vector<std::string> words() const;
     /// The same as one text with single blanks; empty if opaque.
     std::string plain_text() const;
-    static bool is_separator(std::string_view word) { return word.starts_with('\n'); }
+    static bool is_separator(std::string_view word) { return word.starts_with('\1'); }
 
     /// The searching reading, made when it is first asked for.
     const shell::Search& search() const;

@@ -15,6 +15,10 @@
 namespace holdpoint::policy {
 namespace {
 
+/// Beyond this, small amounts would vanish beside large ones: who spends a lot and takes it back
+/// would have wiped out everything else.
+constexpr double sum_max = 1e13;
+
 constexpr std::string_view fingerprint_domain = "holdpoint trust 1\n";
 
 /// Brings the buckets up to date: what has left the window for good is dropped.
@@ -172,7 +176,7 @@ double total(const SlidingSum& sum, std::int64_t window_ms, Timestamp now) {
 void add(SlidingSum& sum, std::int64_t window_ms, Timestamp now, double amount) {
     sum = advanced(sum, window_ms, now);
     sum.running_until = std::max(sum.running_until, now);
-    if (amount > 0) sum.running += amount;
+    if (amount > 0) sum.running = std::min(sum.running + amount, sum_max);
 }
 
 void take_back(SlidingSum& sum, std::int64_t window_ms, Timestamp added_at, Timestamp now,
@@ -181,6 +185,8 @@ void take_back(SlidingSum& sum, std::int64_t window_ms, Timestamp added_at, Time
     const std::int64_t bucket = added_at.ms / window_ms;
     if (!(amount > 0) || bucket > sum.bucket || bucket < sum.bucket - 1) return;
     double& part = bucket == sum.bucket ? sum.running : sum.older;
+    // What went into a full sum is not known any more, so nothing comes out of it.
+    if (part >= sum_max) return;
     part = std::max(0.0, part - amount);
 }
 
@@ -256,14 +262,21 @@ Result<Grant> make_grant(const Policy& policy, const Call& call, core::RiskLevel
     return grant;
 }
 
-std::string asked_of(const core::RequirementLine& line) {
-    if (core::is_anybody(line)) return {};
-    std::string out;
-    json::append_quoted(out, line.group);
-    for (const std::string& group : line.other_groups) json::append_quoted(out, group);
-    out += " people";
-    for (const std::string& person : line.people) json::append_quoted(out, person);
-    return out;
+Asked asked_of(const core::Requirement& requirement) {
+    Asked asked{{}, requirement.exclude_requester, requirement.confirm_required};
+    if (requirement.lines.empty() || core::is_anybody(requirement.lines.front())) return asked;
+    const core::RequirementLine& line = requirement.lines.front();
+    json::append_quoted(asked.people, line.group);
+    for (const std::string& group : line.other_groups) json::append_quoted(asked.people, group);
+    asked.people += " people";
+    for (const std::string& person : line.people) json::append_quoted(asked.people, person);
+    return asked;
+}
+
+bool suffices(const Asked& given, const Asked& needed) {
+    return (needed.people.empty() || needed.people == given.people) &&
+           (given.excludes_requester || !needed.excludes_requester) &&
+           (given.takes_code || !needed.takes_code);
 }
 
 std::string describe(const Grant& grant) {

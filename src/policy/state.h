@@ -60,6 +60,19 @@ struct Bound {
     bool operator==(const Bound&) const = default;
 };
 
+/// Whom an approved call was held for, and how they had to say yes: a grant that came with it stands
+/// in for nobody else, and for no more than that.
+struct Asked {
+    std::string people;  ///< of the one line; empty: anybody
+    bool excludes_requester = false;
+    bool takes_code = false;
+
+    bool operator==(const Asked&) const = default;
+};
+Asked asked_of(const core::Requirement& requirement);
+/// Whether a yes to the one is enough for the other.
+bool suffices(const Asked& given, const Asked& needed);
+
 /// A person's word that similar actions may pass for a while.
 struct Grant {
     std::string id;
@@ -76,14 +89,11 @@ struct Grant {
     Timestamp expires_at;
     std::string policy;  ///< version of the policy it was given under; it ends with that
     std::string by;
-    /// Whom the approved call was held for, as asked_of() says it: the grant stands in for nobody
-    /// else. Nothing: not known, as in the tests of a policy.
-    std::optional<std::string> asked;
+    /// Nothing: not known, as in the tests of a policy.
+    std::optional<Asked> asked;
     bool is_revoked = false;
 };
 
-/// The people of one line as a text that can be compared; empty for anybody.
-std::string asked_of(const core::RequirementLine& line);
 
 /// Whether the grant covers this call at this moment. Says nothing about hard requirements: those
 /// are evaluate()'s to see.
@@ -99,7 +109,7 @@ void consume(Grant& grant, const Call& call);
 struct GrantTerms {
     std::string id = {};
     std::string by = {};
-    std::string asked = {};  ///< see Grant
+    Asked asked = {};
     bool is_for_session = false;
     std::optional<std::int64_t> ttl_ms = {};
     std::optional<int> uses = {};

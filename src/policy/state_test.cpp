@@ -66,6 +66,19 @@ TEST(SlidingSum, what_is_taken_back_leaves_what_others_added) {
     EXPECT_EQ(total(sum, hour, noon + 3 * hour), 7) << "what left the window cannot be returned";
 }
 
+TEST(SlidingSum, G7_nobody_empties_a_budget_by_spending_too_much_of_it_and_taking_it_back) {
+    SlidingSum sum;
+    add(sum, hour, noon, 3);
+    for (int i = 0; i < 40; ++i) add(sum, hour, noon, 9007199254740480.0);
+    for (int i = 0; i < 40; ++i) take_back(sum, hour, noon, noon, 9007199254740480.0);
+    EXPECT_GE(total(sum, hour, noon), 3);
+    SlidingSum large;
+    add(large, hour, noon, 3);
+    for (int i = 0; i < 1000; ++i) add(large, hour, noon, 1e9);
+    for (int i = 0; i < 1000; ++i) take_back(large, hour, noon, noon, 1e9);
+    EXPECT_EQ(total(large, hour, noon), 3);
+}
+
 constexpr std::string_view refunds = R"~(
 extends: standard
 tools:
@@ -363,6 +376,50 @@ grants:
     }
 }
 
+TEST_F(GrantTest, P7_P2_a_quoted_operator_is_a_word_and_no_operator) {
+    const auto sh = [](std::string_view command) {
+        return R"({"tool":"sh","args":{"command":")" + std::string(command) + R"("}})";
+    };
+    for (const std::string_view operation : {"&&", ";", "||", "|"}) {
+        const std::string quoted = "echo x '\\n" + std::string(operation) + "' deploy prod";
+        const Grant grant = grant_for(sh(quoted), terms_);
+        EXPECT_EQ(said_with(grant, sh(quoted)), "allow grant");
+        EXPECT_NE(said_with(grant, sh("echo x " + std::string(operation) + " deploy prod")),
+                  "allow grant")
+            << operation;
+    }
+}
+
+TEST_F(GrantTest, P7_X1_a_grant_stands_in_for_no_stricter_yes) {
+    policy_ = policy_of(R"~(
+extends: standard
+defaults: {decision: require}
+tools:
+  pay: {risk: low, args: {to: string}}
+gates:
+  foreign: {type: custom, tools: [pay], when: args.to == "abroad", exclude_requester: true}
+  coded: {type: custom, tools: [pay], when: args.to == "bank", confirm: code}
+grants:
+  offer: [similar]
+  max_ttl: 1h
+  max_uses: 3
+  max_risk: high
+  similar: {pay: {pin: []}}
+)~");
+    const auto pay = [](std::string_view to) {
+        return R"({"tool":"pay","args":{"to":")" + std::string(to) + R"("}})";
+    };
+    const Grant owners = grant_for(pay("home"), terms_);
+    EXPECT_EQ(said_with(owners, pay("home")), "allow grant");
+    EXPECT_EQ(said_with(owners, pay("abroad")), "hold foreign") << "the owner may not decide that";
+    EXPECT_EQ(said_with(owners, pay("bank")), "hold coded");
+    GrantTerms of_others = terms_;
+    of_others.asked = {.people = {}, .excludes_requester = true, .takes_code = true};
+    const Grant others = grant_for(pay("abroad"), of_others);
+    EXPECT_EQ(said_with(others, pay("abroad")), "allow grant");
+    EXPECT_EQ(said_with(others, pay("bank")), "allow grant");
+}
+
 TEST_F(GrantTest, P7_D10_one_persons_grant_stands_in_for_nobody_else) {
     policy_ = policy_of(R"~(
 extends: standard
@@ -393,8 +450,8 @@ grants:
     EXPECT_EQ(said_with(anybodys, pay("shop")), "hold shop") << "others are asked";
 
     GrantTerms of_desk = terms_;
-    core::RequirementLine desk;
-    desk.group = "support";
+    core::Requirement desk;
+    desk.lines[0].group = "support";
     of_desk.asked = asked_of(desk);
     const Grant desks = grant_for(pay("shop"), of_desk);
     EXPECT_EQ(said_with(desks, pay("shop")), "allow grant");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/expire.h"
 #include "policy/template.h"
 
 namespace holdpoint::policy {
@@ -110,10 +111,19 @@ std::vector<ApproverLine> lines_of(const Policy& policy, const std::vector<Findi
 /// One pass over the findings, the parts in the order of the file.
 class Merger {
   public:
-    Merger(const Policy& policy, const Verdict& verdict)
-        : lines(lines_of(policy, verdict.findings)), policy_(policy), verdict_(verdict) {
-        for (const Finding& finding : verdict.findings) take(finding);
+    Merger(const Policy& policy, const std::vector<Finding>& findings)
+        : lines(lines_of(policy, findings)), policy_(policy), findings_(findings) {
+        for (const Finding& finding : findings) take(finding);
         const Defaults& defaults = policy.file.defaults;
+        if (releases(patience) && !std::ranges::all_of(findings, [&](const Finding& finding) {
+                return is_silence_enough(finding);
+            })) {
+            patience.on_timeout = TimeoutAction::reject;
+            if (defaults.patience.on_timeout && !releases(defaults.patience)) {
+                patience.on_timeout = defaults.patience.on_timeout;
+                patience.default_decision = defaults.patience.default_decision;
+            }
+        }
         patience = patience_of(patience, defaults.patience);
         merge_terms(demands, defaults.demands);
     }
@@ -139,12 +149,29 @@ class Merger {
     /// A rule that holds by this gate speaks for it, also where it gives more time.
     bool is_refined(int gate) const {
         return std::any_of(
-            verdict_.findings.begin(), verdict_.findings.end(),
+            findings_.begin(), findings_.end(),
             [&](const Finding& other) { return other.cause == Cause::rule && other.gate == gate; });
     }
 
+    static bool releases(const Patience& patience) {
+        return patience.on_timeout == TimeoutAction::approve ||
+               (patience.on_timeout == TimeoutAction::use_default &&
+                patience.default_decision == "approve");
+    }
+
+    /// Whether what was found says itself that silence releases, or has no word of its own. A gate
+    /// that does not mention silence does not mean it.
+    bool is_silence_enough(const Finding& finding) const {
+        const Gate* gate = gate_of(policy_, finding);
+        if (finding.cause == Cause::rule) {
+            const Rule& rule = policy_.file.rules[static_cast<std::size_t>(finding.index)];
+            return releases(patience_of(rule.patience, gate ? gate->patience : Patience{}));
+        }
+        return !gate || gate->is_implied || is_refined(finding.gate) || releases(gate->patience);
+    }
+
     const Policy& policy_;
-    const Verdict& verdict_;
+    const std::vector<Finding>& findings_;
 };
 
 const ApproverGroup& group_named(const Policy& policy, const std::string& name) {
@@ -154,8 +181,10 @@ const ApproverGroup& group_named(const Policy& policy, const std::string& name) 
 
 /// `{{user.id}}` is the person the agent works for. Where there is none it stays as it is, a name
 /// that nobody has: no line may become one that anybody can fill.
+constexpr std::string_view users_place = "{{user.id}}";
+
 std::string person(const std::string& user, const Call& call) {
-    return user == "{{user.id}}" && !call.user.empty() ? call.user : user;
+    return user == users_place && !call.user.empty() ? call.user : user;
 }
 
 core::RequirementLine core_line(const Policy& policy, const Call& call, const ApproverLine& line) {
@@ -196,6 +225,22 @@ core::Timing timing_of(const Policy& policy, const Call& call, const Patience& p
     return timing;
 }
 
+core::Requirement requirement_of(const Policy& policy, const Call& call, const Merger& merged) {
+    core::Requirement requirement =
+        policy.file.defaults.requirement.value_or(core::Requirement{});
+    if (!merged.lines.empty()) requirement.lines.clear();
+    for (const ApproverLine& line : merged.lines)
+        requirement.lines.push_back(core_line(policy, call, line));
+    const Demands& demands = merged.demands;
+    requirement.reason_required = requirement.reason_required || demands.require_reason == true;
+    requirement.exclude_requester =
+        requirement.exclude_requester || demands.exclude_requester == true;
+    requirement.modifiable = requirement.modifiable && demands.allow_modification != false;
+    requirement.reject_threshold = demands.reject_threshold.value_or(requirement.reject_threshold);
+    requirement.confirm_required = requirement.confirm_required || demands.confirm_code == true;
+    return requirement;
+}
+
 }  // namespace
 
 const Gate* gate_of(const Policy& policy, const Finding& finding) {
@@ -205,32 +250,25 @@ const Gate* gate_of(const Policy& policy, const Finding& finding) {
 
 core::Requirement people_for(const Policy& policy, const Call& call,
                              const std::vector<Finding>& findings) {
-    core::Requirement out = policy.file.defaults.requirement.value_or(core::Requirement{});
-    const std::vector<ApproverLine> lines = lines_of(policy, findings);
-    if (!lines.empty()) out.lines.clear();
-    for (const ApproverLine& line : lines) out.lines.push_back(core_line(policy, call, line));
-    return out;
+    return requirement_of(policy, call, Merger(policy, findings));
 }
 
 Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict) {
-    const Merger merged(policy, verdict);
+    const Merger merged(policy, verdict.findings);
     Terms terms;
     terms.lines = merged.lines;
     terms.timing = timing_of(policy, call, merged.patience);
-    core::Requirement& requirement = terms.requirement;
-    requirement = policy.file.defaults.requirement.value_or(core::Requirement{});
-    if (!terms.lines.empty()) requirement.lines.clear();
-    for (const ApproverLine& line : terms.lines)
-        requirement.lines.push_back(core_line(policy, call, line));
-    const Demands& demands = merged.demands;
-    requirement.reason_required = requirement.reason_required || demands.require_reason == true;
-    requirement.exclude_requester =
-        requirement.exclude_requester || demands.exclude_requester == true;
-    requirement.modifiable = requirement.modifiable && demands.allow_modification != false;
-    requirement.reject_threshold = demands.reject_threshold.value_or(requirement.reject_threshold);
+    // Whom the agent works for is the agent's word: it could name somebody who never looks.
+    const bool is_agents_choice =
+        std::ranges::any_of(terms.lines, [&](const ApproverLine& line) {
+            const std::vector<std::string>& users = group_named(policy, line.group).users;
+            return std::ranges::find(users, users_place) != users.end();
+        });
+    if (is_agents_choice && core::silence_releases(terms.timing))
+        terms.timing.on_timeout = TimeoutAction::reject;
+    terms.requirement = requirement_of(policy, call, merged);
     // D9: at the highest level a click is not enough.
-    requirement.confirm_required = requirement.confirm_required || demands.confirm_code == true ||
-                                   verdict.risk == RiskLevel::critical;
+    if (verdict.risk == RiskLevel::critical) terms.requirement.confirm_required = true;
     return terms;
 }
 

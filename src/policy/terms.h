@@ -19,7 +19,7 @@ struct Terms {
 /// The gate by which it was found; null where there was none.
 const Gate* gate_of(const Policy& policy, const Finding& finding);
 
-/// Who would have to release a call of which this was found: only the lines are told.
+/// Who would have to release a call of which this was found, and how.
 core::Requirement people_for(const Policy& policy, const Call& call,
                              const std::vector<Finding>& findings);
 

@@ -35,7 +35,7 @@ grants:
   similar:
     refund: {pin: [args.currency], bound: {args.amount: {at_most: approved}}}
 rules:
-  - {id: small, tools: [refund], when: args.amount <= 50.0, then: require, approvers: [{group: ops, quorum: 1}]}
+  - {id: small, tools: [refund], when: args.amount <= 50.0 && args.amount != 7.0, then: require, approvers: [{group: ops, quorum: 1}]}
   - {id: quiet, tools: [refund], when: args.amount == 7.0, then: require, approvers: [{group: ops, quorum: 2}], timeout: 1m, on_timeout: approve}
   - {id: two, tools: [refund], when: args.amount > 50.0 && args.amount <= 100.0, then: require, approvers: [{group: ops, quorum: 2}]}
   - {id: large, tools: [refund], when: args.amount > 100.0, then: require, approvers: [{group: finance, quorum: 1}]}

@@ -22,7 +22,6 @@ Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& polic
     if (!request.is_released)
         return refused("a grant comes with the approval that releases the action");
     // The others who approved it have not seen a grant, and it would stand in for all of them.
-    const std::vector<core::RequirementLine>& lines = request.requirement.lines;
     if (core::places_of(request.requirement) > 1)
         return refused("what several people must release cannot be granted by the last of them");
     policy::Caller caller;
@@ -31,7 +30,7 @@ Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& polic
     const Result<policy::Call> approved = policy::make_call(proposal_of(request), caller);
     if (!approved) return approved.error();
     policy::GrantTerms terms = *call.grant;
-    if (!lines.empty()) terms.asked = policy::asked_of(lines.front());
+    terms.asked = policy::asked_of(request.requirement);
     Result<policy::Grant> grant = policy::make_grant(policy, *approved, request.risk, terms);
     if (!grant) {
         Error error = grant.error();

@@ -226,23 +226,40 @@ Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy
     if (!entry) return entry.error();
     policy::TrustEntry before = entry->value_or(policy::TrustEntry{});
     before.key = key;
-    const policy::TrustOutcome outcome{*request.outcome,
+    // An agent that withdraws what somebody has said no to does not undo that.
+    const bool is_refused = core::has_rejection(request) && !request.is_released;
+    const policy::TrustOutcome outcome{is_refused ? core::Outcome::rejected : *request.outcome,
                                        request.decision ? request.decision->by : "",
                                        now - core::counted_from(request), now};
     return tx.save_trust(policy::count(std::move(before), policy, outcome));
 }
 
+/// Whoever said no to it.
+std::string refuser_of(const core::Request& request) {
+    if (request.decision) return request.decision->by;
+    for (const core::Vote& vote : request.votes)
+        if (vote.decision.kind == core::DecisionKind::reject) return vote.decision.by;
+    return {};
+}
+
+/// A no ends what lets such calls pass; an abort also whatever holds for that session only: the run
+/// is to stop.
 Result<void> end_grants(store::Transaction& tx, const core::Request& request, Timestamp now) {
+    const bool is_run_over = request.outcome == core::Outcome::aborted;
     store::GrantFilter filter;
     filter.agent = request.agent;
-    filter.tool = request.tool;
+    if (!is_run_over) filter.tool = request.tool;
     filter.alive_at = now;
     Result<std::vector<store::GrantRecord>> grants = tx.grants(filter);
     if (!grants) return grants.error();
     for (store::GrantRecord& record : *grants) {
+        const bool is_of_run =
+            !record.grant.session.empty() && record.grant.session == request.session;
+        if (record.grant.tool != request.tool && !is_of_run) continue;
         record.grant.is_revoked = true;
         record.ended_at = now;
-        record.ended_by = fmt::format("{} rejected {}", request.decision->by, request.id.text());
+        record.ended_by = fmt::format("{} {} {}", refuser_of(request),
+                                      is_run_over ? "aborted" : "rejected", request.id.text());
         if (Result<void> ok = tx.save_grant(record); !ok) return ok;
     }
     return {};
@@ -390,7 +407,8 @@ Result<void> remember_settled(store::Transaction& tx, const policy::Policy& poli
         const policy::Needs needs = policy::needs(policy, *call, workspace());
         if (Result<void> ok = count(tx, needs, request, now); !ok) return ok;
     }
-    if (request.outcome == core::Outcome::cancelled) return {};
+    const bool is_refused = core::has_rejection(request) && !request.is_released;
+    if (request.outcome == core::Outcome::cancelled && !is_refused) return {};
     // Trust is in what the agent proposes. Where a person made something else of it and others said
     // no to that, neither is trusted.
     const Result<policy::Call> proposed = proposed_call_of(request, now);
@@ -399,7 +417,9 @@ Result<void> remember_settled(store::Transaction& tx, const policy::Policy& poli
     const bool is_another = !request.proposed.is_null() && !request.is_released;
     if (is_another)
         if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
-    if (request.outcome != core::Outcome::rejected) return {};
+    const bool ends_grants = is_refused || request.outcome == core::Outcome::rejected ||
+                             request.outcome == core::Outcome::aborted;
+    if (!ends_grants) return {};
     return end_grants(tx, request, now);
 }
 

@@ -157,6 +157,39 @@ TEST_F(Policies, P7_a_grant_ends_by_time_by_revocation_and_by_a_rejection) {
         << "who says no to one does not mean yes to the others";
 }
 
+TEST_F(Policies, D6_P7_who_stops_the_run_ends_what_lets_it_go_on) {
+    load_policy(granting);
+    const RequestPtr first = propose(refund(50));
+    ASSERT_TRUE(approve_with_grant(first->id, {})->grant);
+    ASSERT_EQ(propose(refund(50), start + 2000)->outcome, Outcome::allowed);
+    const RequestPtr stopped = propose(refund(90), start + 3000);
+    ASSERT_FALSE(
+        decide_now(stopped->id, DecisionKind::abort, person("ann"), start + 3001)->refusal);
+    EXPECT_EQ(propose(refund(50), start + 4000)->state, State::pending);
+}
+
+TEST_F(Policies, D2_P7_an_agent_cannot_withdraw_a_no) {
+    load_policy(granting);
+    add_person("ann", store::Role::approver, {});
+    const RequestPtr first = propose(refund(50));
+    ASSERT_TRUE(approve_with_grant(first->id, {})->grant);
+    const RequestPtr refused = propose(refund(90), start + 2000);
+    DecideCall call{refused->id, command(DecisionKind::reject), person("ann"), {}, start + 2001};
+    call.hold_ms = 5000;
+    ASSERT_FALSE(decide_call(call)->refusal);
+    const auto withdraw = [&](const RequestId& id, Timestamp now) {
+        return run([&](store::Transaction& tx) {
+            return cancel(tx, *in_force(), id, "", agent(), now);
+        });
+    };
+    const Result<Decided> withdrawn = withdraw(refused->id, start + 2002);
+    ASSERT_TRUE(withdrawn && withdrawn->refusal);
+    EXPECT_EQ(withdrawn->refusal->code, ErrorCode::conflict);
+    get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), start + 8000, 10); });
+    EXPECT_EQ(load(refused->id)->outcome, Outcome::rejected);
+    EXPECT_EQ(propose(refund(50), start + 9000)->state, State::pending) << "the grant has ended";
+}
+
 TEST_F(Policies, P7_a_grant_needs_the_approval_that_releases) {
     load_policy(granting);
     const RequestPtr request = propose(refund(50));

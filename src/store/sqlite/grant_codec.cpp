@@ -49,7 +49,9 @@ std::string encode(const policy::Grant& grant) {
                {"expires_at", grant.expires_at.ms},
                {"policy", grant.policy},
                {"by", grant.by},
-               {"asked", grant.asked.value_or("")},
+               {"asked", grant.asked.value_or(policy::Asked{}).people},
+               {"excludes_requester", grant.asked && grant.asked->excludes_requester},
+               {"takes_code", grant.asked && grant.asked->takes_code},
                {"is_revoked", grant.is_revoked}};
     if (grant.uses_left) out["uses_left"] = std::int64_t{*grant.uses_left};
     if (grant.sum_left) out["sum_left"] = *grant.sum_left;
@@ -82,7 +84,9 @@ Result<policy::Grant> decode_grant(std::string_view text) {
     grant.policy = fields.required_text("policy");
     grant.by = fields.required_text("by");
     // Those of an earlier version stand in for anybody who might have been asked, and no others.
-    grant.asked = fields.text("asked").value_or("");
+    grant.asked = policy::Asked{fields.text("asked").value_or(""),
+                                fields.boolean("excludes_requester").value_or(false),
+                                fields.boolean("takes_code").value_or(false)};
     const std::optional<bool> is_revoked = fields.boolean("is_revoked");
     if (const auto uses = fields.integer("uses_left", 0, 1'000'000'000))
         grant.uses_left = static_cast<int>(*uses);
