@@ -1,7 +1,8 @@
 // Every route of the REST door with the real store behind it, in one thread. The first line of an
 // input is who calls (a letter), a blank, and what is asked for, as on a request line; the rest is
 // the body. `REQ` in the target stands for a request that waits. Whatever comes, there is one
-// answer; a refusal is JSON that can be printed; nothing is an internal error; and no agent decides.
+// answer; a refusal is JSON that can be printed; nothing is an internal error; and no agent
+// decides.
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -255,8 +256,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string target(line.substr(blank + 1));
     if (const std::size_t at = target.find("REQ"); at != std::string::npos)
         target.replace(at, 3, world->pending());
-    auto request =
-        world->read(line.substr(0, blank), target, input[0], input.substr(line_end + 1));
+    auto request = world->read(line.substr(0, blank), target, input[0], input.substr(line_end + 1));
     if (!request) return -1;
     const bool is_agent = input[0] == 'a';
     const bool may_not = is_agent && is_decision(*request);

@@ -507,31 +507,30 @@ void InboxScreen::send(const Request& request, json::object body) {
         change_.reset();
         mode_ = Mode::list;
     }
-    session_.client.start(
-        decision_call(request, body), [this, request, body](Answer<Reply> reply) {
-            const Answer<Request> after = request_of(reply);
-            if (after) {
-                message_ = {after->outcome ? style_of(*after->outcome) : Style::good,
-                            fmt::format("{}: {}", visible_again(request.headline),
-                                        decision_result(*after, now()))};
-                take_request(*after, "");
-            } else if (const std::string& code = after.error().code; !code.empty() && !prompt_) {
-                ask_for_word("with these changes a code is asked for; type", code, request,
-                             [this, request, code, body = body]() mutable {
-                                 body["confirm"] = code;
-                                 send(request, body);
-                             });
-            } else {
-                const Failure failure = explained(after.error(), now());
-                std::string text = visible(failure.error.message);
-                if (failure.error.code == ErrorCode::unavailable)
-                    text += "; it is not known whether the decision arrived";
-                message_ = {Style::bad, std::move(text)};
-                if (const Result<Request> stands = read_request(failure.request))
-                    take_request(*stands, "");
-            }
-            busy_id_.clear();
-        });
+    session_.client.start(decision_call(request, body), [this, request, body](Answer<Reply> reply) {
+        const Answer<Request> after = request_of(reply);
+        if (after) {
+            message_ = {after->outcome ? style_of(*after->outcome) : Style::good,
+                        fmt::format("{}: {}", visible_again(request.headline),
+                                    decision_result(*after, now()))};
+            take_request(*after, "");
+        } else if (const std::string& code = after.error().code; !code.empty() && !prompt_) {
+            ask_for_word("with these changes a code is asked for; type", code, request,
+                         [this, request, code, body = body]() mutable {
+                             body["confirm"] = code;
+                             send(request, body);
+                         });
+        } else {
+            const Failure failure = explained(after.error(), now());
+            std::string text = visible(failure.error.message);
+            if (failure.error.code == ErrorCode::unavailable)
+                text += "; it is not known whether the decision arrived";
+            message_ = {Style::bad, std::move(text)};
+            if (const Result<Request> stands = read_request(failure.request))
+                take_request(*stands, "");
+        }
+        busy_id_.clear();
+    });
 }
 
 }  // namespace holdpoint::cli

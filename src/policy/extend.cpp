@@ -157,9 +157,8 @@ Result<void> check_patience(const PolicyFile& child, std::string_view what, cons
         return refused_layer(
             child, fmt::format("cannot let silence release what {} `{}` holds", what, name));
     if (!patience.escalate_to.empty())
-        return refused_layer(child,
-                             fmt::format("cannot say who takes over from others in {} `{}`", what,
-                                         name));
+        return refused_layer(
+            child, fmt::format("cannot say who takes over from others in {} `{}`", what, name));
     return {};
 }
 

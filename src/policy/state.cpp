@@ -199,11 +199,10 @@ bool covers(const Grant& grant, const Policy& policy, const Call& call, core::Ri
     if (grant.uses_left && *grant.uses_left <= 0) return false;
     if (grant.sum_left && sum_of(grant, call) > *grant.sum_left) return false;
     const ShellFact* shell = shell_of(policy, call);
-    const bool is_same =
-        std::all_of(grant.pins.begin(), grant.pins.end(),
-                    [&](const Pin& pin) { return is_pinned(pin, call, shell); }) &&
-        std::all_of(grant.bounds.begin(), grant.bounds.end(),
-                    [&](const Bound& bound) { return is_bounded(bound, call); });
+    const bool is_same = std::all_of(grant.pins.begin(), grant.pins.end(),
+                                     [&](const Pin& pin) { return is_pinned(pin, call, shell); }) &&
+                         std::all_of(grant.bounds.begin(), grant.bounds.end(),
+                                     [&](const Bound& bound) { return is_bounded(bound, call); });
     if (!is_same) return false;
     return shell ? covers_words(grant, *shell, call) : true;
 }

@@ -60,8 +60,8 @@ struct Bound {
     bool operator==(const Bound&) const = default;
 };
 
-/// Whom an approved call was held for, and how they had to say yes: a grant that came with it stands
-/// in for nobody else, and for no more than that.
+/// Whom an approved call was held for, and how they had to say yes: a grant that came with it
+/// stands in for nobody else, and for no more than that.
 struct Asked {
     std::string people;  ///< of the one line; empty: anybody
     bool excludes_requester = false;
@@ -93,7 +93,6 @@ struct Grant {
     std::optional<Asked> asked;
     bool is_revoked = false;
 };
-
 
 /// Whether the grant covers this call at this moment. Says nothing about hard requirements: those
 /// are evaluate()'s to see.

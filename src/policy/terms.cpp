@@ -148,9 +148,9 @@ class Merger {
 
     /// A rule that holds by this gate speaks for it, also where it gives more time.
     bool is_refined(int gate) const {
-        return std::any_of(
-            findings_.begin(), findings_.end(),
-            [&](const Finding& other) { return other.cause == Cause::rule && other.gate == gate; });
+        return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& other) {
+            return other.cause == Cause::rule && other.gate == gate;
+        });
     }
 
     static bool releases(const Patience& patience) {
@@ -226,8 +226,7 @@ core::Timing timing_of(const Policy& policy, const Call& call, const Patience& p
 }
 
 core::Requirement requirement_of(const Policy& policy, const Call& call, const Merger& merged) {
-    core::Requirement requirement =
-        policy.file.defaults.requirement.value_or(core::Requirement{});
+    core::Requirement requirement = policy.file.defaults.requirement.value_or(core::Requirement{});
     if (!merged.lines.empty()) requirement.lines.clear();
     for (const ApproverLine& line : merged.lines)
         requirement.lines.push_back(core_line(policy, call, line));
@@ -259,11 +258,10 @@ Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict) {
     terms.lines = merged.lines;
     terms.timing = timing_of(policy, call, merged.patience);
     // Whom the agent works for is the agent's word: it could name somebody who never looks.
-    const bool is_agents_choice =
-        std::ranges::any_of(terms.lines, [&](const ApproverLine& line) {
-            const std::vector<std::string>& users = group_named(policy, line.group).users;
-            return std::ranges::find(users, users_place) != users.end();
-        });
+    const bool is_agents_choice = std::ranges::any_of(terms.lines, [&](const ApproverLine& line) {
+        const std::vector<std::string>& users = group_named(policy, line.group).users;
+        return std::ranges::find(users, users_place) != users.end();
+    });
     if (is_agents_choice && core::silence_releases(terms.timing))
         terms.timing.on_timeout = TimeoutAction::reject;
     terms.requirement = requirement_of(policy, call, merged);

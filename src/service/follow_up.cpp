@@ -30,10 +30,9 @@ Result<Decided> change(store::Transaction& tx, const policy::Policy& policy, con
 
 Result<Decided> cancel(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
                        const std::string& reason, const core::Actor& agent, Timestamp now) {
-    Result<Decided> cancelled =
-        change(tx, policy, id, agent, now, [&](const core::Request& request) {
-            return core::cancel(request, reason, agent, now);
-        });
+    Result<Decided> cancelled = change(
+        tx, policy, id, agent, now,
+        [&](const core::Request& request) { return core::cancel(request, reason, agent, now); });
     if (!cancelled || cancelled->refusal) return cancelled;
     if (Result<void> ok = remember_settled(tx, policy, *cancelled->request, now); !ok)
         return ok.error();

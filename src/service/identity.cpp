@@ -50,10 +50,10 @@ Result<Principal> principal_for(Transaction& tx, const KeySpec& spec, const Prin
         const Result<std::optional<Principal>> owner = tx.find_principal(spec.owner);
         if (!owner) return owner.error();
         if (!*owner || (*owner)->role == Role::agent)
-            return Error{ErrorCode::refused,
-                         fmt::format("nobody here is called `{}`; add that person first",
-                                     spec.owner),
-                         "owner"};
+            return Error{
+                ErrorCode::refused,
+                fmt::format("nobody here is called `{}`; add that person first", spec.owner),
+                "owner"};
     }
     Principal fresh;
     fresh.id = id;

@@ -291,8 +291,7 @@ void demand(core::Timing& timing, const core::Timing& asked) {
                              timing.on_timeout == core::TimeoutAction::use_default;
     const bool is_same = asked.on_timeout == timing.on_timeout &&
                          asked.default_decision.text == timing.default_decision.text;
-    if (may_release && !is_same)
-        timing.on_timeout = core::TimeoutAction::reject;
+    if (may_release && !is_same) timing.on_timeout = core::TimeoutAction::reject;
     timing.approve_risk_max = std::min(timing.approve_risk_max, asked.approve_risk_max);
 }
 

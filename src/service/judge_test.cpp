@@ -178,9 +178,8 @@ TEST_F(Policies, D2_P7_an_agent_cannot_withdraw_a_no) {
     call.hold_ms = 5000;
     ASSERT_FALSE(decide_call(call)->refusal);
     const auto withdraw = [&](const RequestId& id, Timestamp now) {
-        return run([&](store::Transaction& tx) {
-            return cancel(tx, *in_force(), id, "", agent(), now);
-        });
+        return run(
+            [&](store::Transaction& tx) { return cancel(tx, *in_force(), id, "", agent(), now); });
     };
     const Result<Decided> withdrawn = withdraw(refused->id, start + 2002);
     ASSERT_TRUE(withdrawn && withdrawn->refusal);

@@ -1,7 +1,7 @@
 // Where a person is signed in, with what, and where they are told.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, eventually, NamedServer, open, show, useWholeBrowser } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, NamedServer, open, show, useWholeBrowser } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 import { deliver, PushService, shownMessages } from './push_service.mjs'
 
@@ -77,6 +77,80 @@ test('D9 a person the device does not recognise confirms nothing', async () => {
   await check(page, 'a passkey that was not used')
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId: authenticator, isUserVerified: true })
   assert.equal((await agent.read(request)).state, 'pending')
+})
+
+test('D9 whoever leaves has confirmed nothing, also when the challenge comes late', async () => {
+  const request = await agent.act('wipe', { database: 'invoices' }, { risk: 'critical' })
+  await page.goto(server.page_url)
+  await show(page, request)
+  await page.keyboard.press('a')
+  const decisions = []
+  const note = (call) => call.url().endsWith('/decision') && decisions.push(call.url())
+  page.on('request', note)
+  await page.evaluate(() => {
+    globalThis.asked_device = 0
+    const get = navigator.credentials.get.bind(navigator.credentials)
+    navigator.credentials.get = (options) => (++globalThis.asked_device, get(options))
+  })
+  let release
+  const is_released = new Promise((resolve) => (release = resolve))
+  await page.route('**/challenge', async (route) => {
+    await is_released
+    await route.continue()
+  })
+  const panel = page.getByRole('group', { name: 'Critical: confirm what you release' })
+  const sent = page.waitForRequest('**/challenge')
+  await panel.getByRole('button', { name: 'Confirm with a passkey' }).click()
+  await sent
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'detached' })
+  const answered = page.waitForResponse('**/challenge')
+  release()
+  await (await answered).finished()
+  // What would follow the answer has happened when the page has drawn again and asked the server something else.
+  await armed(page)
+  await page.evaluate(() => fetch('/v1/me'))
+  assert.deepEqual([await page.evaluate(() => globalThis.asked_device), decisions], [0, []])
+  assert.equal((await agent.read(request)).state, 'pending')
+  // Now the device is asked, and nobody touches it.
+  await page.unroute('**/challenge')
+  await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: authenticator, enabled: false })
+  await page.keyboard.press('a')
+  await panel.getByRole('button', { name: 'Confirm with a passkey' }).click()
+  await page.waitForFunction(() => globalThis.asked_device === 1)
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'detached' })
+  await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: authenticator, enabled: true })
+  await armed(page)
+  await page.evaluate(() => fetch('/v1/me'))
+  assert.deepEqual(decisions, [])
+  assert.equal((await agent.read(request)).state, 'pending')
+  page.off('request', note)
+})
+
+test('X1 a double click ends one session, not the next one too', async () => {
+  const others = [await open(server, 'ann'), await open(server, 'ann')]
+  await page.goto(`${server.page_url}/settings`)
+  const buttons = page.getByRole('button', { name: /^Sign out of/ })
+  await eventually('both are listed', async () => (await buttons.count()) >= 2)
+  const before = await buttons.count()
+  const ended = []
+  const note = (call) => /\/sessions\/[^/]+\/revoke$/.test(call.url()) && ended.push(call.url())
+  page.on('request', note)
+  // The second half finds the next row where the first one was.
+  await buttons.first().evaluate(async (button) => {
+    const click = (element, detail) => element.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }))
+    const count = () => [...document.querySelectorAll('button')].filter((one) => one.textContent.startsWith('Sign out of') && !one.disabled)
+    const before = count().length
+    click(button, 1)
+    while (count().length !== before - 1) await new Promise((resolve) => requestAnimationFrame(resolve))
+    click(count()[0], 2)
+  })
+  await page.evaluate(() => fetch('/v1/me'))
+  assert.equal(ended.length, 1)
+  assert.equal(await buttons.count(), before - 1)
+  page.off('request', note)
+  for (const other of others) await other.context().close()
 })
 
 test('X1 sessions are listed, and another one is ended at once', async () => {

@@ -1,9 +1,10 @@
 // Letting similar actions pass for a while: what is offered, what it says beforehand, what it does, and how it ends.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { after, afterEach, before, test } from 'node:test'
 import { armed, assertClean, closeBrowser, eventually, open, Server } from './harness.mjs'
 import { checkInBothWidths } from './looks.mjs'
-import { fillShop, policyFile } from './shop.mjs'
+import { fillShop, policy, policyFile } from './shop.mjs'
 
 let server, page, billing, deploy, ann, bob, refund
 before(async () => {
@@ -112,6 +113,27 @@ test('P7 more than the policy gives cannot be sent', async () => {
   await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
   const [grant] = (await ann.get('/v1/grants')).grants
   assert.deepEqual([grant.session, grant.sum_left, grant.uses_left], ['ticket-8812', 50, 10])
+})
+
+test('P7 D8 a policy that changes before the grant is sent: nothing is, and the words are made anew', async () => {
+  const request = await refund('1306', 7)
+  await openPanel(request)
+  await panel().getByText(/up to 5 times, 500 in total/).waitFor()
+  const file = server.flags[1]
+  writeFileSync(file, policy.replace('max_uses: 10', 'max_uses: 3').replace('max_sum: 500', 'max_sum: 400'))
+  await server.admin.post('/v1/policy/reload', {})
+  await armed(page)
+  await page.getByRole('button', { name: /^Approve, and similar/ }).click()
+  await panel().getByText('The policy has changed meanwhile, and nothing was sent: look again at what this lets pass.').waitFor()
+  await panel().getByText(/up to 3 times, 400 in total/).waitFor()
+  assert.equal((await billing.read(request)).state, 'pending')
+  await armed(page)
+  await page.getByRole('button', { name: /^Approve, and similar/ }).click()
+  await eventually('approved', async () => (await billing.read(request)).outcome === 'approved')
+  const [grant] = (await ann.get('/v1/grants')).grants
+  assert.deepEqual([grant.request, grant.uses_left], [request.id, 3])
+  writeFileSync(file, policy)
+  await server.admin.post('/v1/policy/reload', {})
 })
 
 test('P7 the first words of a command', async () => {

@@ -70,6 +70,24 @@ test('H6 a candidate is tried against the past, the dangerous cases first, and p
   await server.admin.call('PUT', '/v1/policy', { text: policy })
 })
 
+test('H6 D8 a candidate does not replace a policy that its author has not seen', async () => {
+  await go('/policy?tab=backtest')
+  await page.getByLabel('A policy to try').fill(`${policy}# mine\n`)
+  await page.getByRole('button', { name: 'Try it against the past' }).click()
+  const put = page.getByRole('button', { name: 'Put it in force' })
+  await put.waitFor()
+  const theirs = await server.admin.call('PUT', '/v1/policy', { text: `${policy}# theirs\n` })
+  await put.click()
+  await page.getByRole('alert').getByText('Another policy was put in force meanwhile: look again at what yours changes.').waitFor()
+  await page.getByLabel('What the candidate changes').getByText('− # theirs').waitFor()
+  assert.equal((await server.admin.get('/v1/policy')).version, theirs.version)
+  // Whoever has looked may.
+  await put.click()
+  await page.getByText('This policy judges from now on.').waitFor()
+  assert.match((await server.admin.get('/v1/policy')).text, /# mine/)
+  await server.admin.call('PUT', '/v1/policy', { text: policy })
+})
+
 test('H6 a candidate that is no policy is refused with line and reason', async () => {
   await go('/policy?tab=backtest')
   await page.getByLabel('A policy to try').fill('holdpoint: 1\npolicy: x\nruls: []\n')
@@ -190,6 +208,38 @@ test('H6 the groups of people are listed', async () => {
   await go('/people')
   await page.getByText('finance', { exact: true }).first().waitFor()
   assert.match(await page.locator('dl').innerText(), /finance\s+ann/)
+})
+
+test('H6 D8 groups that somebody else changed meanwhile are not overwritten', async () => {
+  await go('/people')
+  const row = page.getByRole('row', { name: /^bob/ }).first()
+  const dialog = page.getByRole('dialog')
+  await row.getByRole('button', { name: 'Groups' }).click()
+  await server.admin.post('/v1/users/bob/groups', { groups: ['legal'] })
+  await dialog.getByLabel('Groups, separated by commas').fill('finance')
+  await dialog.getByRole('button', { name: 'Set the groups' }).click()
+  await dialog.getByRole('alert').getByText('Somebody else changed these groups meanwhile: close this and look again.').waitFor()
+  const groupsOfBob = async () => (await server.admin.get('/v1/users')).users.find((user) => user.name === 'bob').groups
+  assert.deepEqual(await groupsOfBob(), ['legal'])
+  await page.keyboard.press('Escape')
+  await row.getByText('legal', { exact: true }).waitFor()
+  await row.getByRole('button', { name: 'Groups' }).click()
+  assert.equal(await dialog.getByLabel('Groups, separated by commas').inputValue(), 'legal')
+  await dialog.getByLabel('Groups, separated by commas').fill('')
+  await dialog.getByRole('button', { name: 'Set the groups' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  assert.deepEqual(await groupsOfBob(), [])
+})
+
+test('X1 a double click makes one key', async () => {
+  await go('/people')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await dialog.getByLabel('Name').fill('twice-bot')
+  await dialog.getByRole('button', { name: 'Make the key' }).dblclick()
+  await dialog.getByText('It is shown here and never again.').waitFor()
+  assert.equal((await server.admin.get('/v1/keys')).keys.filter((key) => key.name === 'twice-bot').length, 1)
+  await page.keyboard.press('Escape')
 })
 
 test('H6 every other screen is reached from a phone', async () => {

@@ -139,7 +139,7 @@ test('D8 several at once are held together and taken back together; a no counts 
   await page.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()
   // The one for all of them; each row has one of its own.
   await page.getByRole('button', { name: 'Undo', exact: true }).first().click()
-  await page.getByText(/taken back; it waits again/).first().waitFor()
+  await page.getByText('3 requests taken back; they wait again').waitFor()
   const states = await Promise.all(some.map((request) => agent.read(request)))
   assert.equal(states.filter((one) => one.outcome === 'rejected').length, 1)
   await eventually('the others wait again', async () => (await Promise.all(some.map((request) => agent.read(request)))).filter((one) => one.state === 'pending' && !one.held).length === 3)

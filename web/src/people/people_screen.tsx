@@ -1,5 +1,5 @@
 // People, agents and keys, for admins.
-import { useState, type FormEvent, type ReactNode } from 'react'
+import { useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { client } from '../client'
 import { sentence } from '../errors'
 import { visibleText } from '../model/marked_text'
@@ -21,10 +21,15 @@ const splitGroups = (text: string): string[] => [...new Set(text.split(',').map(
 
 function Form({ children, button, onSubmit }: { children: ReactNode; button: string; onSubmit: () => Promise<void> }) {
   const [error, setError] = useState<string | null>(null)
+  // A double click is one order.
+  const is_busy = useRef(false)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
+    if (is_busy.current) return
+    is_busy.current = true
     setError(null)
     await onSubmit().catch((caught: unknown) => setError(sentence(caught)))
+    is_busy.current = false
   }
   return (
     <form className="grid gap-3.5" onSubmit={submit}>
@@ -100,12 +105,18 @@ function NewKeyForm({ onDone }: { onDone: (shown: Shown) => void }) {
   )
 }
 
-function Groups({ user, onDone }: { user: User; onDone: () => void }) {
+function Groups({ user, onStale, onDone }: { user: User; onStale: () => void; onDone: () => void }) {
   const [groups, setGroups] = useState(user.groups.join(', '))
   return (
     <Form
       button="Set the groups"
       onSubmit={async () => {
+        // Somebody else's change must not be undone unseen.
+        const now = (await client.users()).find((one) => one.name === user.name)
+        if (now?.groups.join() !== user.groups.join()) {
+          onStale()
+          throw new Error('Somebody else changed these groups meanwhile: close this and look again.')
+        }
         await client.setGroups(user.name, splitGroups(groups))
         onDone()
       }}
@@ -156,7 +167,7 @@ function SessionsOf({ user }: { user: User }) {
                 {visibleText(session.address ?? '')} since {formatMoment(session.created_at)}
               </p>
             </div>
-            <button type="button" className="btn btn-quiet px-2 text-no" onClick={() => void end(session.id)}>
+            <button type="button" className="btn btn-quiet px-2 text-no" onClick={({ detail }) => void (detail < 2 && end(session.id))}>
               Sign out
             </button>
           </li>
@@ -311,7 +322,7 @@ export default function PeopleScreen() {
       )}
       {open?.type === 'groups' && (
         <Dialog title={`Groups of ${visibleText(open.user.name)}`} onClose={close}>
-          <Groups user={open.user} onDone={done} />
+          <Groups user={open.user} onStale={renew} onDone={done} />
         </Dialog>
       )}
       {open?.type === 'sessions' && (

@@ -154,6 +154,11 @@ export function BacktestTab({ policy, onChanged }: { policy: Policy; onChanged: 
     setBusy(true)
     setError(undefined)
     try {
+      // Somebody else's change must not be undone unseen.
+      if ((await client.policy()).version !== policy.version) {
+        onChanged()
+        throw new Error('Another policy was put in force meanwhile: look again at what yours changes.')
+      }
       await client.putPolicy(text, [...looked_at])
       tell('This policy judges from now on.', { tone: 'good' })
       put({ text: null })

@@ -1,9 +1,17 @@
 // The policy somebody is trying out. It lives as long as the page, so that looking elsewhere does not lose it.
+import { useSession } from '../state/session'
 import { create } from '../state/store'
 
 type Candidate = { text: string | null; since_s: number | null; put: (part: { text?: string | null; since_s?: number | null }) => void }
 
 export const useCandidate = create<Candidate>((set) => ({ text: null, since_s: null, put: (part) => set(part) }))
+
+// Nobody puts in force what somebody else began.
+let owner = useSession.getState().me?.id
+useSession.subscribe(({ me }) => {
+  if (me && me.id !== owner) useCandidate.setState({ text: null, since_s: null })
+  owner = me?.id ?? owner
+})
 
 const indentOf = (line: string): number => line.length - line.trimStart().length
 

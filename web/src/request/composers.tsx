@@ -215,15 +215,22 @@ export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmP
 }
 
 /** The code of exactly this content must be typed. */
-export function CodePanel({ request, code, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { code: string; onPasskey: () => Promise<void> }) {
+export function CodePanel({ request, code, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { code: string; onPasskey: (signal: AbortSignal, press: Press) => Promise<void> }) {
   const { data: passkeys } = useLoad(canUsePasskeys() ? 'passkeys' : null, client.passkeys, { fresh_ms: 60_000 })
   const [problem, setProblem] = useState<string | null>(null)
-  const confirmWithPasskey = async () => {
+  // Whoever leaves has not confirmed, whatever the device is asked meanwhile.
+  const leaving = useRef<AbortController>(null)
+  useEffect(() => {
+    const controller = (leaving.current = new AbortController())
+    return () => controller.abort()
+  }, [])
+  const confirmWithPasskey = async (press: Press) => {
+    const { signal } = leaving.current!
     setProblem(null)
     try {
-      await onPasskey()
+      await onPasskey(signal, press)
     } catch (error) {
-      setProblem(passkeyProblem(error) ?? sentence(error))
+      if (!signal.aborted) setProblem(passkeyProblem(error) ?? sentence(error))
     }
   }
   const [typed, setTyped] = useState('')
@@ -260,7 +267,7 @@ export function CodePanel({ request, code, what, about, onConfirm, onPasskey, on
           {what}
         </button>
         {passkeys && passkeys.length > 0 && (
-          <button type="button" className="btn min-h-11 md:min-h-9" onClick={() => void confirmWithPasskey()}>
+          <button type="button" className="btn min-h-11 md:min-h-9" onClick={(press) => void confirmWithPasskey(press)}>
             Confirm with a passkey
           </button>
         )}

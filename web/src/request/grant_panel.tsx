@@ -1,8 +1,9 @@
 // Approving this one and similar ones for a while: the terms, what they mean in words, and what they would have let pass
 // lately. The policy says what "similar" means and how much can be given at most.
-import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { client } from '../client'
+import { sentence } from '../errors'
 import { missingVotes } from '../model/authority'
 import { coverageOf, durationWord, hypothetical, offerFor, scopeOf, scopeWords, wireTerms, type Coverage, type Offer, type Terms } from '../model/grant'
 import type { Press } from '../model/guard'
@@ -12,13 +13,31 @@ import { callOf, readExplained } from '../model/policy'
 import { readPolicyText, type GrantRules } from '../model/policy_text'
 import { plural, outcomeWord } from '../model/words'
 import { useLoad } from '../state/load'
+import { tell } from '../state/notices'
 import { WarnIcon } from '../ui/icons'
 import { Ago, Spinner } from '../ui/parts'
 import { Title } from '../ui/title'
 import type { DecisionCall, Request } from '../wire'
 import { Consequences, Foot, Panel } from './composers'
 
-type Props = { request: Request; onSend: (call: Omit<DecisionCall, 'digest'>, meaning: string, press: Press) => void; onClose: () => void }
+type Call = Omit<DecisionCall, 'digest'>
+type Props = {
+  request: Request
+  onSend: (call: Call, meaning: string) => void
+  /** Other terms stand there now: only from here on a press can mean them. */
+  onShown: () => void
+  admits: (press: Press) => boolean
+  onClose: () => void
+}
+type ChooseProps = {
+  request: Request
+  rules: GrantRules
+  offer: Offer & { can: true }
+  history: Request[]
+  is_complete: boolean
+  onSend: (call: Call, meaning: string, press: Press) => void
+  onClose: () => void
+}
 
 const history_max = 100
 const spans_s = [900, 3600, 4 * 3600, 8 * 3600]
@@ -102,7 +121,7 @@ function useAsked(request: Request, rules: GrantRules, terms: Terms): string | n
   return `The policy would ask again all the same${by ? ` (${by})` : ''}: ${said.because || 'it is a requirement that no grant waives'}.`
 }
 
-function Choose({ request, rules, offer, history, is_complete, onSend, onClose }: Props & { rules: GrantRules; offer: Offer & { can: true }; history: Request[]; is_complete: boolean }) {
+function Choose({ request, rules, offer, history, is_complete, onSend, onClose }: ChooseProps) {
   const spans = spansWithin(offer.ttl_max_s)
   const [terms, setTerms] = useState<Terms>(() => ({
     for_s: spans.includes(3600) ? 3600 : spans[0]!,
@@ -195,13 +214,43 @@ function Refusal({ children, onClose }: { children: ReactNode; onClose: () => vo
   )
 }
 
-export default function GrantPanel(props: Props) {
-  const { request, onClose } = props
+export default function GrantPanel({ request, onSend, onShown, admits, onClose }: Props) {
   const tool = request.action?.tool ?? ''
   const policy = useLoad('policy', client.policy, { fresh_ms: 30_000 })
   const history = useLoad(`history of ${JSON.stringify([request.agent, tool])}`, () => client.list({ agent: request.agent, tool, limit: String(history_max) }), { fresh_ms: 10_000 })
   const rules = useMemo(() => readPolicyText(policy.data?.text ?? null).grants, [policy.data])
   const offer = offerFor(request, rules)
+  const version = policy.data?.version
+  const shown = useRef<string>(undefined)
+  useLayoutEffect(() => {
+    if (shown.current && shown.current !== version) onShown()
+    shown.current = version
+  }, [version, onShown])
+  const is_here = useRef(false)
+  useEffect(() => {
+    is_here.current = true
+    return () => void (is_here.current = false)
+  }, [])
+  const is_asking = useRef(false)
+  const [is_outdated, setOutdated] = useState(false)
+  /** The server gives what the policy in force offers: that must be the one these words were made of. */
+  const send = async (call: Call, meaning: string, press: Press) => {
+    // Judged when it comes, not when the policy has been read.
+    if (is_asking.current || !admits(press)) return
+    is_asking.current = true
+    try {
+      const now = await client.policy()
+      // Whoever left has given nothing.
+      if (!is_here.current) return
+      if (now.version === version) return onSend(call, meaning)
+      setOutdated(true)
+      policy.renew()
+    } catch (error) {
+      if (is_here.current) tell(`${sentence(error)} Nothing is granted.`, { tone: 'bad' })
+    } finally {
+      is_asking.current = false
+    }
+  }
   let body: ReactNode
   if (missingVotes(request) > 1) body = <Refusal onClose={onClose}>More people have to agree first. Whoever gives the last approval can let similar ones pass.</Refusal>
   else if (policy.is_loading || history.is_loading) body = <Spinner />
@@ -215,10 +264,15 @@ export default function GrantPanel(props: Props) {
         </Link>
       </Refusal>
     )
-  else body = <Choose {...props} rules={rules} offer={offer} history={history.data.requests} is_complete={history.data.next_cursor === null} />
+  else body = <Choose key={version} request={request} onSend={(...pressed) => void send(...pressed)} onClose={onClose} rules={rules} offer={offer} history={history.data.requests} is_complete={history.data.next_cursor === null} />
   return (
     <Panel title="Approve this, and similar ones for a while" onClose={onClose}>
       {(request.risk.level === 'high' || request.risk.level === 'critical') && <Consequences request={request} />}
+      {is_outdated && (
+        <p role="alert" className="m-0 mb-2 font-medium text-medium">
+          The policy has changed meanwhile, and nothing was sent: look again at what this lets pass.
+        </p>
+      )}
       {body}
     </Panel>
   )

@@ -131,8 +131,11 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   // Also when the second look comes up: a double click is one press, not a yes and its confirmation.
   useLayoutEffect(onShown, [onShown, mode === 'confirm'])
   const { pane, noteOpener } = useFocus(mode)
+  const [hint, setHint] = useState<string | null>(null)
   const setMode = (next: Mode) => {
     if (mode === 'read') noteOpener()
+    // What it says is about what stood there.
+    setHint(null)
     putMode(next)
   }
   const [draft, setDraft] = useDraft(request, 'answer', draftFor(request.input ?? nothing_to_answer))
@@ -148,7 +151,6 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   /** The yes that is asked about once more, what its grant means, and the code that it takes. */
   const [pending, setPending] = useState<{ call: Call; grant: string; code: string | null } | null>(null)
   const { sentinel, hasSeen, showRest, onUncover } = useSeen()
-  const [hint, setHint] = useState<string | null>(null)
   // What is confirmed is under the eyes of whoever confirms it.
   const subject = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -222,16 +224,21 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   /** If not, the rest is shown, and the next press counts. */
   const hasRead = () => {
     const kinds = uncover()
-    if (kinds.length === 0 && (mode === 'modify' || hasSeen())) return true
+    if (kinds.length === 0 && hasSeen()) {
+      setHint(null)
+      return true
+    }
     if (kinds.length === 0) showRest()
     onShown()
     const what = kinds.length ? `: what was ${[...new Set(kinds)].join(' and ')} is shown now` : ''
     setHint(`There is more to read${what}. Approve again when you have.`)
     return false
   }
+  /** A code is no slip of a finger, unless there was more to read: that press is not the one after it as well. */
+  const isConfirmed = (press: Press) => (hint === null || admits(press)) && hasRead()
   const approve = (press: Press) => {
     if (!can.includes('approve') || !admits(press)) return
-    if (mode === 'confirm') return pending?.code === null ? send(pending.call) : undefined
+    if (mode === 'confirm') return pending?.code === null && hasRead() ? send(pending.call) : undefined
     // Whoever began to say something else says that, or goes back first.
     if (mode !== 'read' && mode !== 'modify') return
     if (mode === 'modify' && !is_valid_change) return
@@ -254,8 +261,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     send({ decision: 'answer', answer: checked.value })
   }
   /** The panel was the second look that high risk asks for; a code is typed all the same. */
-  const approveWithGrant = (given: Call, meaning: string, press: Press) => {
-    if (!admits(press)) return
+  const approveWithGrant = (given: Call, meaning: string) => {
     const call = { ...given, ...noted }
     if (!needs_code) return send(call)
     confirm(call, meaning)
@@ -411,7 +417,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
             )}
             {mode === 'grant' && (
               <Suspense fallback={<Spinner />}>
-                <GrantPanel request={request} onSend={approveWithGrant} onClose={leave} />
+                <GrantPanel request={request} onSend={approveWithGrant} onShown={onShown} admits={admits} onClose={leave} />
               </Suspense>
             )}
             {mode === 'confirm' &&
@@ -419,13 +425,15 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                 <CodePanel
                   {...asked_again}
                   code={code}
-                  onConfirm={() => send({ ...pending!.call, confirm: code })}
-                  onPasskey={async () => send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call) })}
+                  onConfirm={(press) => isConfirmed(press) && send({ ...pending!.call, confirm: code })}
+                  onPasskey={async (signal, press) => {
+                    if (isConfirmed(press)) send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call, signal) })
+                  }}
                 />
               ) : (
-                <WarnPanel {...asked_again} onConfirm={(press) => admits(press) && send(pending!.call)} />
+                <WarnPanel {...asked_again} onConfirm={(press) => admits(press) && hasRead() && send(pending!.call)} />
               ))}
-            {hint && (mode === 'read' || mode === 'modify') && (
+            {hint && (mode === 'read' || mode === 'modify' || mode === 'confirm') && (
               <p role="status" className="m-0 mb-2 text-[0.875rem] font-medium text-medium">
                 {hint}
               </p>

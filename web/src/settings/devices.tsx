@@ -86,7 +86,7 @@ export function Passkeys() {
                 Rename<span className="sr-only"> {visibleText(passkey.name)}</span>
               </button>
             )}
-            <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => client.removePasskey(passkey.id).then(renew), 'The passkey is removed.')}>
+            <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={({ detail }) => detail < 2 && attempt(() => client.removePasskey(passkey.id).then(renew), 'The passkey is removed.')}>
               Remove<span className="sr-only"> {visibleText(passkey.name)}</span>
             </button>
           </Item>
@@ -119,7 +119,7 @@ export function Sessions() {
             detail={`${session.address ? `${visibleText(session.address)} · ` : ''}since ${formatMoment(session.created_at)} · last seen ${formatAgo(session.last_seen_at)}`}
           >
             {!session.current && (
-              <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => client.revokeSession(session.id).then(renew), 'That browser is signed out.')}>
+              <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={({ detail }) => detail < 2 && attempt(() => client.revokeSession(session.id).then(renew), 'That browser is signed out.')}>
                 Sign out<span className="sr-only"> of {visibleText(session.user_agent ? browserName(session.user_agent) : 'that browser')}</span>
               </button>
             )}
@@ -155,7 +155,7 @@ export function PushSettings() {
       <ul className="m-0 mb-3 list-none p-0">
         {data?.map((one) => (
           <Item key={one.id} title={<Named name={one.name} is_here={one.id === pushHere()} />} detail={`through ${visibleText(one.service)} · since ${formatMoment(one.created_at)}${one.last_sent_at ? ` · last told ${formatAgo(one.last_sent_at)}` : ''}`}>
-            <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={() => attempt(() => stopPush(one.id).then(renew), 'No more messages there.')}>
+            <button type="button" className="btn btn-quiet px-2 text-no" disabled={is_busy} onClick={({ detail }) => detail < 2 && attempt(() => stopPush(one.id).then(renew), 'No more messages there.')}>
               Remove<span className="sr-only"> {visibleText(one.name)}</span>
             </button>
           </Item>

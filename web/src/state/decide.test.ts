@@ -6,9 +6,9 @@ import { testRequest } from '../model/test_request'
 import type { Me, Request } from '../wire'
 import { decide, decideTogether } from './decide'
 import { useInbox } from './inbox'
-import { useNotices } from './notices'
+import { tell, useNotices } from './notices'
 import { useSession } from './session'
-import { holdFor } from './undo'
+import { holdFor, offerUndo, undo, undoLatest } from './undo'
 
 const requests = [testRequest(), testRequest(), testRequest()]
 const settled = (request: Request): Request => ({ ...request, state: 'settled', outcome: 'rejected' })
@@ -126,6 +126,40 @@ it('what was confirmed is not held', () => {
   useSession.setState({ status: 'signed_in', me: { name: 'ann' } as Me, undo_max_s: 30 }, true)
   expect(holdFor({ decision: 'modify' }, [risky])).toBe(5)
   expect(holdFor({ decision: 'modify', confirm: '123456' }, [risky])).toBeNull()
+})
+
+describe('taking back', () => {
+  const held = requests.map((request): Request => ({ ...request, held: [{ by: 'ann', decision: 'approve', until: new Date(Date.now() + 5000).toISOString() }] as NonNullable<Request['held']> }))
+  beforeEach(() => {
+    useSession.setState({ status: 'signed_in', me: { id: 'usr_1', name: 'ann' } as Me, undo_max_s: 30 }, true)
+    useInbox.setState({ requests: new Map(held.map((request) => [request.id, request])) })
+    offerUndo('3 requests', 'approve', held)
+  })
+  it('several go back at once, and are told of once', async () => {
+    const answers: (() => void)[] = []
+    const send = vi.spyOn(client, 'undo').mockImplementation((id) => new Promise((resolve) => answers.push(() => resolve(requests.find((request) => request.id === id)!))))
+    undoLatest()
+    expect(send).toHaveBeenCalledTimes(3)
+    answers.forEach((answer) => answer())
+    await vi.waitUntil(() => texts().length > 0)
+    expect(texts()).toEqual(['3 requests taken back; they wait again'])
+  })
+  it('those that could not be are told of once too', async () => {
+    vi.spyOn(client, 'undo').mockImplementation((id) => (id === requests[0]!.id ? Promise.resolve(requests[0]!) : Promise.reject(new Unreachable())))
+    undoLatest()
+    await vi.waitUntil(() => texts().length > 1)
+    expect(texts()).toEqual(['1 request taken back; it waits again', '2 requests not taken back. The server does not answer.'])
+  })
+  it('a later success leaves the button, and what was taken back is not offered any more', async () => {
+    tell('Five more minutes.', { tone: 'good' })
+    tell('Ten more minutes.', { tone: 'good' })
+    expect(texts()).toEqual([expect.stringContaining('it takes effect in'), 'Ten more minutes.'])
+    useNotices.setState({ notices: [] })
+    offerUndo('one', 'approve', held.slice(0, 1))
+    vi.spyOn(client, 'undo').mockResolvedValue(requests[0]!)
+    await undo(requests[0]!.id, () => undefined)
+    expect(texts()).toEqual([expect.stringContaining('taken back; it waits again')])
+  })
 })
 
 describe('an answer that does not come (H7)', () => {

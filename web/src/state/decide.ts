@@ -157,7 +157,7 @@ export async function decideTogether(calls: { request: Request; call: Call }[]):
   }
   const held = standings.filter((request) => heldByMe(request)).length
   const at_once = result.done > held ? `${plural(result.done - held, 'request')} decided` : ''
-  // One notice: a second one would take the first one's button away.
+  // One notice for one press.
   if (held) offerUndo(`${at_once ? `${at_once}; ` : ''}${plural(held, 'request')}`, 'approve', standings)
   else if (at_once) tell(`${at_once}${left()}`, { tone: 'good' })
   for (const { request, why } of result.failed.slice(0, 3)) tellFailed(request, why)

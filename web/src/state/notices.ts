@@ -1,7 +1,10 @@
 // Short messages about what happened. Each is announced to screen readers; those that tell of a failure stay.
 import { create } from './store'
 
-export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; link?: { href: string; label: string }; action?: { label: string; run: () => void }; for_ms: number; stays: boolean }
+/** What an action is about, if it ends with that: ids of requests. */
+type Action = { label: string; run: () => void; about?: string[] }
+
+export type Notice = { id: number; tone: 'plain' | 'good' | 'bad'; text: string; request?: string; link?: { href: string; label: string }; action?: Action; for_ms: number; stays: boolean }
 
 type Notices = { notices: Notice[] }
 
@@ -14,7 +17,7 @@ export function dismiss(id: number): void {
 
 export function tell(text: string, more: Partial<Omit<Notice, 'id' | 'text'>> = {}): void {
   const notice: Notice = { id: ++last, tone: 'plain', stays: more.tone === 'bad', for_ms: more.action ? 8000 : 4000, text, ...more }
-  // A new success replaces the last one; failures stay until they are read.
-  useNotices.setState(({ notices }) => ({ notices: [...notices.filter((old) => old.stays || notice.stays).slice(-3), notice] }))
+  // A new success replaces the last one; failures stay until they are read, and what can be taken back as long as it can.
+  useNotices.setState(({ notices }) => ({ notices: [...notices.filter((old) => old.stays || old.action || notice.stays).slice(-3), notice] }))
   if (!notice.stays) setTimeout(() => dismiss(notice.id), notice.for_ms)
 }

@@ -11,10 +11,12 @@ type Described = { type: 'public-key'; id: string; transports: string[] }
 
 const descriptor = ({ type, id, transports }: Described): PublicKeyCredentialDescriptor => ({ type, id: fromBase64Url(id), transports: transports as AuthenticatorTransport[] })
 
-async function sign({ publicKey }: PasskeyGetOptions): Promise<Assertion> {
+async function sign({ publicKey }: PasskeyGetOptions, signal?: AbortSignal): Promise<Assertion> {
   const credential = (await navigator.credentials.get({
+    ...(signal ? { signal } : {}),
     publicKey: { ...publicKey, challenge: fromBase64Url(publicKey.challenge), allowCredentials: publicKey.allowCredentials.map(descriptor) },
   })) as PublicKeyCredential | null
+  signal?.throwIfAborted()
   if (!credential) throw new Error('no passkey was chosen')
   const response = credential.response as AuthenticatorAssertionResponse
   return {
@@ -31,8 +33,12 @@ async function sign({ publicKey }: PasskeyGetOptions): Promise<Assertion> {
 
 export const signInAssertion = async (): Promise<Assertion> => sign(await client.signInOptions())
 
-/** Confirms exactly this decision. */
-export const confirmDecision = async (request: Request, call: Omit<DecisionCall, 'digest'>): Promise<Assertion> => sign(await client.challenge(request.id, { ...call, digest: request.digest }))
+/** Confirms exactly this decision; never after `signal`, when the person has gone on. */
+export async function confirmDecision(request: Request, call: Omit<DecisionCall, 'digest'>, signal: AbortSignal): Promise<Assertion> {
+  const options = await client.challenge(request.id, { ...call, digest: request.digest })
+  signal.throwIfAborted()
+  return sign(options, signal)
+}
 
 export async function makePasskey(name: string): Promise<Passkey> {
   const { publicKey } = await client.passkeyOptions()

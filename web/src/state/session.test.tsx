@@ -17,3 +17,24 @@ test('X1 a page that was begun while somebody was signed in is finished without 
   expect(place.textContent).toBe('ann')
   await act(async () => root.unmount())
 })
+
+test('X1 what was told and tried out goes when another person signs in, and stays for the same one', async () => {
+  const { client } = await import('../client')
+  const { signIn, useSession } = await import('./session')
+  const { tell, useNotices } = await import('./notices')
+  const { useCandidate } = await import('../policy/candidate')
+  vi.spyOn(client, 'signIn').mockResolvedValue({ undo_max_s: 5 } as never)
+  const enter = async (id: string) => {
+    vi.spyOn(client, 'me').mockResolvedValue({ id, name: id } as never)
+    await signIn({ link: 'l' } as never)
+  }
+  await enter('usr_ann')
+  tell('refund: not decided.', { tone: 'bad' })
+  useCandidate.getState().put({ text: 'holdpoint: 1', since_s: 86_400 })
+  const kept = () => [useNotices.getState().notices.length, useCandidate.getState().text, useCandidate.getState().since_s]
+  for (const id of ['usr_ann', 'usr_bob']) {
+    useSession.setState({ status: 'signed_out', me: null, was_ended: true }, true)
+    await enter(id)
+    expect(kept()).toEqual(id === 'usr_ann' ? [1, 'holdpoint: 1', 86_400] : [0, null, null])
+  }
+})

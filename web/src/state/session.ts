@@ -3,7 +3,7 @@ import { client, whenSignedOut } from '../client'
 import { sentence, ServerError } from '../errors'
 import type { Me } from '../wire'
 import { forgetLoaded } from './load'
-import { tell } from './notices'
+import { tell, useNotices } from './notices'
 import { forgetPush, renewPush } from './push'
 import { create } from './store'
 
@@ -15,7 +15,14 @@ type SessionState =
 
 export const useSession = create<SessionState>(() => ({ status: 'asking', me: null }))
 
+// Pages are drawn in slices: one that was begun while somebody was signed in may be finished after they are out. It is never shown,
+// and is still theirs.
+let latest: Me | null = null
+useSession.subscribe(({ me }) => (latest = me ?? latest))
+
 function put(state: SessionState): void {
+  // What was told was told to whoever was here before.
+  if (latest && state.me && state.me.id !== latest.id) useNotices.setState({ notices: [] })
   if (state.status === 'signed_out') forgetLoaded()
   if (state.status === 'signed_out' || state.status === 'signed_in') remember(state.status === 'signed_in')
   useSession.setState(state, true)
@@ -90,11 +97,6 @@ export async function signOut(): Promise<void> {
 whenSignedOut(() => {
   if (useSession.getState().status === 'signed_in') put({ status: 'signed_out', me: null, was_ended: true })
 })
-
-// Pages are drawn in slices: one that was begun while somebody was signed in may be finished after they are out. It is never shown,
-// and is still theirs.
-let latest: Me | null = null
-useSession.subscribe(({ me }) => (latest = me ?? latest))
 
 /** The person on whose page this runs; only below the sign-in. */
 export function useMe(): Me {

@@ -2,10 +2,10 @@
 import { client } from '../client'
 import { sentence, ServerError } from '../errors'
 import { serverNow } from '../model/time'
-import { decisionWord, subjectOf } from '../model/words'
+import { decisionWord, plural, subjectOf } from '../model/words'
 import type { DecisionCall, DecisionKind, Request } from '../wire'
 import { acceptAnswer, select, toldSoFar, useInbox } from './inbox'
-import { tell } from './notices'
+import { dismiss, tell, useNotices } from './notices'
 import { renewSession, useSession } from './session'
 import { useSettings } from './settings'
 
@@ -66,7 +66,12 @@ async function takeBack(these: string[]): Promise<void> {
   const { requests } = useInbox.getState()
   const held = these.splice(0).filter((id) => isHeld(requests.get(id)))
   if (held.length === 0) return tell('There is nothing to take back any more.')
-  for (const id of held) await undo(id)
+  await recall(held, select)
+}
+
+/** What is taken back is not offered any more. */
+function withdraw(taken: string[]): void {
+  for (const { id, action } of useNotices.getState().notices) if (action?.about?.every((one) => taken.includes(one))) dismiss(id)
 }
 
 function newestHeld(requests: Request[]): string[] {
@@ -76,16 +81,22 @@ function newestHeld(requests: Request[]): string[] {
 }
 
 /** Takes one back; `then` is where the person goes on, by default at that request. */
-export async function undo(id: string, then: (id: string) => void = select): Promise<void> {
+export const undo = (id: string, then: (id: string) => void = select): Promise<void> => recall([id], then)
+
+/** All at once, because each has only seconds; what came of it is told once. */
+async function recall(ids: string[], then: (id: string) => void): Promise<void> {
+  withdraw(ids)
   const since = toldSoFar()
-  try {
-    const request = await client.undo(id)
-    acceptAnswer(since, request)
-    then(id)
-    tell(`${subjectOf(request)}: taken back; it waits again`, { tone: 'good' })
-  } catch (error) {
-    tell(sentence(error), { tone: 'bad', request: id })
+  const failed: [id: string, error: unknown][] = []
+  const answers = await Promise.all(ids.map((id) => client.undo(id).catch((error: unknown) => void failed.push([id, error]))))
+  const taken = answers.filter((one) => one !== undefined)
+  const countOf = (some: unknown[]) => plural(some.length, 'request')
+  acceptAnswer(since, ...taken)
+  if (taken[0]) {
+    then(taken[0].id)
+    tell(`${ids.length > 1 ? countOf(taken) : `${subjectOf(taken[0])}:`} taken back; ${taken.length > 1 ? 'they wait' : 'it waits'} again`, { tone: 'good' })
   }
+  if (failed[0]) tell(`${ids.length > 1 ? `${countOf(failed)} not taken back. ` : ''}${sentence(failed[0][1])}`, { tone: 'bad', request: failed[0][0] })
 }
 
 /** Says that decisions are held, with the button that takes them back. True if any is. */
@@ -94,6 +105,6 @@ export function offerUndo(what: string, kind: DecisionKind, after: Request[]): b
   if (held.length === 0) return false
   const ids = (latest = after.filter((request) => heldByMe(request)).map((request) => request.id))
   const left_ms = Math.max(1000, Math.max(...held.map((one) => Date.parse(one.until))) - serverNow())
-  tell(`${what}: ${decisionWord[kind]}; it takes effect in ${Math.ceil(left_ms / 1000)} s`, { tone: 'good', for_ms: left_ms, action: { label: 'Undo', run: () => void takeBack(ids) } })
+  tell(`${what}: ${decisionWord[kind]}; it takes effect in ${Math.ceil(left_ms / 1000)} s`, { tone: 'good', for_ms: left_ms, action: { label: 'Undo', run: () => void takeBack(ids), about: [...ids] } })
   return true
 }
