@@ -17,7 +17,7 @@ namespace {
 
 /// Beyond this, small amounts would vanish beside large ones: who spends a lot and takes it back
 /// would have wiped out everything else.
-constexpr double sum_max = 1e13;
+constexpr double sum_full = 1e13;
 
 constexpr std::string_view fingerprint_domain = "holdpoint trust 1\n";
 
@@ -176,7 +176,7 @@ double total(const SlidingSum& sum, std::int64_t window_ms, Timestamp now) {
 void add(SlidingSum& sum, std::int64_t window_ms, Timestamp now, double amount) {
     sum = advanced(sum, window_ms, now);
     sum.running_until = std::max(sum.running_until, now);
-    if (amount > 0) sum.running = std::min(sum.running + amount, sum_max);
+    if (amount > 0) sum.running = std::min(sum.running + amount, sum_full);
 }
 
 void take_back(SlidingSum& sum, std::int64_t window_ms, Timestamp added_at, Timestamp now,
@@ -186,7 +186,7 @@ void take_back(SlidingSum& sum, std::int64_t window_ms, Timestamp added_at, Time
     if (!(amount > 0) || bucket > sum.bucket || bucket < sum.bucket - 1) return;
     double& part = bucket == sum.bucket ? sum.running : sum.older;
     // What went into a full sum is not known any more, so nothing comes out of it.
-    if (part >= sum_max) return;
+    if (part >= sum_full) return;
     part = std::max(0.0, part - amount);
 }
 
