@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/hold.h"
+#include "core/requirement.h"
 #include "service/carry_out.h"
 #include "service/expire.h"
 #include "service/identity.h"
