@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "store/sqlite/grant_codec.h"
+
 namespace holdpoint::store::sqlite {
 namespace {
 
@@ -53,6 +57,19 @@ TEST(Codec, AHoldOfAnEarlierVersionIsRead) {
     std::vector<core::Held> read;
     ASSERT_TRUE(decode(text, read)) << text;
     EXPECT_EQ(read[0].command.digest, "sha256:aa");
+}
+
+TEST(Codec, P7_AGrantForAsMuchAsADoorTakesIsReadBack) {
+    policy::Grant grant;
+    grant.id = "gr_1";
+    grant.pins = {{"args", "{\"text\":\"" + std::string(1 << 20, 'x') + "\"}"}};
+    grant.bounds = {{"args.amount", std::numeric_limits<double>::max()}};
+    grant.asked = policy::Asked{std::string(1 << 17, 'g')};
+    const Result<policy::Grant> back = decode_grant(encode(grant));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(back->pins, grant.pins);
+    EXPECT_EQ(back->bounds, grant.bounds);
+    EXPECT_EQ(back->asked, grant.asked);
 }
 
 TEST(Codec, ADamagedRequirementIsRefusedNotGuessed) {

@@ -1,9 +1,11 @@
 #include "store/sqlite/grant_codec.h"
 
+#include <limits>
 #include <optional>
 
 #include "base/json.h"
 #include "base/json_fields.h"
+#include "core/stored_json.h"
 #include "core/words.h"
 
 namespace holdpoint::store::sqlite {
@@ -13,7 +15,9 @@ using json::array;
 using json::object;
 using json::value;
 
-constexpr double any_number = 1e300;
+constexpr double any_number = std::numeric_limits<double>::max();
+/// Pinned arguments are as long as the door lets a request be.
+constexpr json::TextRule any_text{.max = std::size_t{64} << 20};
 
 /// The items of a list, each an object of its own.
 template <class Each>
@@ -60,7 +64,7 @@ std::string encode(const policy::Grant& grant) {
 
 Result<policy::Grant> decode_grant(std::string_view text) {
     const Error damaged{ErrorCode::internal, "a stored grant cannot be read"};
-    const Result<value> parsed = json::parse(text);
+    const Result<value> parsed = core::parse_stored(text);
     if (!parsed) return damaged;
     policy::Grant grant;
     json::Fields fields(*parsed, "grant");
@@ -69,7 +73,7 @@ Result<policy::Grant> decode_grant(std::string_view text) {
     grant.agent = fields.required_text("agent");
     grant.session = fields.required_text("session");
     each(fields, "pins", [&](json::Fields& pin) {
-        grant.pins.push_back({pin.required_text("path"), pin.required_text("value")});
+        grant.pins.push_back({pin.required_text("path"), pin.required_text("value", any_text)});
     });
     each(fields, "bounds", [&](json::Fields& bound) {
         if (!bound.required("at_most")) return;
@@ -84,7 +88,7 @@ Result<policy::Grant> decode_grant(std::string_view text) {
     grant.policy = fields.required_text("policy");
     grant.by = fields.required_text("by");
     // Those of an earlier version stand in for anybody who might have been asked, and no others.
-    grant.asked = policy::Asked{fields.text("asked").value_or(""),
+    grant.asked = policy::Asked{fields.text("asked", any_text).value_or(""),
                                 fields.boolean("excludes_requester").value_or(false),
                                 fields.boolean("takes_code").value_or(false)};
     const std::optional<bool> is_revoked = fields.boolean("is_revoked");
