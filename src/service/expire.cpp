@@ -41,9 +41,8 @@ void put(Moments& moments, RequestPtr request, Timestamp now) {
     if (due) moments.push({due->at, due->ends_run, std::move(request)});
 }
 
-/// The request, if everything that time may bring about can be read. Asked before, because what a
-/// use case has written is taken back only with the rest of it. One that cannot be read keeps none
-/// of the others waiting; it is looked at again later.
+/// The request, if everything that time may bring about can be read. One that cannot be read keeps
+/// none of the others waiting; it is looked at again later.
 Result<RequestPtr> load_readable(store::Transaction& tx, const RequestId& id, Timestamp now) {
     Result<RequestPtr> request = tx.load(id);
     if (!request) return request.error();
@@ -69,14 +68,15 @@ Result<RequestPtr> pass_once(store::Transaction& tx, const policy::Policy& polic
 }
 
 /// Lets everything happen that was due up to `horizon`, in the order in which it was due: a run
-/// that was aborted releases nothing afterwards, however late the timer is.
+/// that was aborted releases nothing afterwards, however late the timer is. What cannot happen is
+/// put off, with the rest of that request, and keeps nothing else waiting.
 Result<void> pass_in_order(store::Transaction& tx, const policy::Policy& policy, Moments moments,
                            Timestamp horizon, Timestamp now) {
     while (!moments.empty()) {
         const RequestId id = moments.top().request->id;
         moments.pop();
         // An abort may have ended it meanwhile.
-        Result<RequestPtr> request = tx.load(id);
+        const Result<RequestPtr> request = tx.load(id);
         if (!request) return request.error();
         const std::optional<core::Due> due = core::first_due(**request, now);
         if (!due) continue;
@@ -85,9 +85,18 @@ Result<void> pass_in_order(store::Transaction& tx, const policy::Policy& policy,
             if (Result<void> ok = tx.look_again(id, due->at); !ok) return ok.error();
             continue;
         }
-        Result<RequestPtr> after = pass_once(tx, policy, *request, *due, now);
-        if (!after) return after.error();
-        put(moments, std::move(*after), now);
+        RequestPtr after;
+        const Result<void> passed = tx.attempt([&]() -> Result<void> {
+            Result<RequestPtr> stored = pass_once(tx, policy, *request, *due, now);
+            if (!stored) return stored.error();
+            after = std::move(*stored);
+            return {};
+        });
+        if (passed) {
+            put(moments, std::move(after), now);
+        } else if (Result<void> ok = put_off(tx, id, passed.error(), now); !ok) {
+            return ok.error();
+        }
     }
     return {};
 }
@@ -119,7 +128,13 @@ Result<RequestPtr> load_now(store::Transaction& tx, const policy::Policy& policy
     if (Result<void> ok = check_call(**request, now); !ok) return ok.error();
     if (Result<void> ok = pass_in_order(tx, policy, std::move(moments), now, now); !ok)
         return ok.error();
-    return tx.load(id);
+    request = tx.load(id);
+    if (!request) return request.error();
+    // Nobody acts on one to which something should have happened before.
+    if (core::first_due(**request, now))
+        return Error{ErrorCode::internal,
+                     "what was due for this request cannot be done; see the server's log"};
+    return request;
 }
 
 Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy, Timestamp now,

@@ -26,8 +26,8 @@ inline constexpr int expire_at_once = 200;
 /// Lets time pass for what is due, at most `limit` requests, in the order in which it was due;
 /// `next` is in the past when more are. What happens to a request after a standstill is what would
 /// have happened without, or less: what is due later than an abort of the same run is not done.
-/// One that cannot be read is logged and looked at again an hour later: it stays unreleased, and
-/// the deadlines of the others are kept.
+/// One that cannot be read, or for which it cannot be done, is logged and looked at again an hour
+/// later: it stays unreleased, and the deadlines of the others are kept.
 Result<Expired> expire_due(store::Transaction& tx, const policy::Policy& policy, Timestamp now,
                            int limit);
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/digest.h"
+#include "service/expire.h"
 #include "service/follow_up.h"
 #include "service/grants.h"
 #include "service/test_store.h"
@@ -187,6 +188,60 @@ TEST_F(Policies, D2_P7_an_agent_cannot_withdraw_a_no) {
     get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), start + 8000, 10); });
     EXPECT_EQ(load(refused->id)->outcome, Outcome::rejected);
     EXPECT_EQ(propose(refund(50), start + 9000)->state, State::pending) << "the grant has ended";
+}
+
+TEST_F(Policies, P7_a_grant_for_a_large_call_is_read_as_long_as_it_lives) {
+    load_policy(R"(
+holdpoint: 1
+policy: large
+defaults: {decision: require}
+tools: {refund: {risk: low}}
+grants: {offer: [similar], max_risk: low}
+)");
+    const std::string subject = fmt::format(
+        R"({{"tool":"refund","arguments":{{"a":"{0}","b":"{0}"}}}})", std::string(60'000, 'x'));
+    const RequestPtr first = propose(core::test::proposal(core::Kind::action, subject));
+    ASSERT_TRUE(approve_with_grant(first->id, {})->grant);
+    EXPECT_EQ(propose(core::test::proposal(core::Kind::action, subject), start + 2000)->outcome,
+              Outcome::allowed);
+    const RequestPtr other = propose(refund(5), start + 2000);
+    ASSERT_FALSE(decide_now(other->id, DecisionKind::reject, person("ann"), start + 2001)->refusal);
+    EXPECT_EQ(propose(core::test::proposal(core::Kind::action, subject), start + 3000)->state,
+              State::pending)
+        << "the no has ended it";
+}
+
+TEST_F(Policies, T1_P7_what_cannot_end_keeps_no_other_deadline_waiting) {
+    load_policy(granting);
+    add_person("ann");
+    const RequestId stuck = propose(refund(50))->id;
+    const RequestId timed = propose(refund(60))->id;
+    DecideCall call{stuck, command(DecisionKind::reject), person("ann"), {}, start + 1};
+    call.hold_ms = 5000;
+    ASSERT_FALSE(decide_call(call)->refusal);
+    const std::size_t events = event_count(stuck);
+    get([&](store::Transaction& tx) -> Result<bool> {
+        store::GrantRecord unreadable;
+        unreadable.grant.id = "gr_x";
+        unreadable.grant.agent = "bot";
+        unreadable.grant.tool = "refund";
+        unreadable.grant.uses_left = -1;
+        unreadable.grant.expires_at = start + 3'600'000;
+        if (Result<void> ok = tx.save_grant(unreadable); !ok) return ok.error();
+        return true;
+    });
+    const Timestamp now = start + 10 * core::test::minute;
+    const Expired passed = get(
+        [&](store::Transaction& tx) { return expire_due(tx, *in_force(), now, 100); });
+    EXPECT_EQ(load(timed)->outcome, Outcome::expired);
+    EXPECT_EQ(load(stuck)->state, State::pending);
+    EXPECT_EQ(load(stuck)->holds.size(), 1u) << "what it wrote is taken back";
+    EXPECT_EQ(event_count(stuck), events);
+    EXPECT_EQ(passed.next, now + 60 * core::test::minute) << "not again and again";
+    const Result<Decided> late =
+        decide_now(stuck, DecisionKind::approve, person("ben"), now + 1000);
+    ASSERT_FALSE(late) << "nobody releases it meanwhile";
+    EXPECT_EQ(late.error().code, ErrorCode::internal);
 }
 
 TEST_F(Policies, P7_a_grant_needs_the_approval_that_releases) {

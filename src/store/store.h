@@ -202,6 +202,10 @@ class Transaction {
   public:
     virtual ~Transaction() = default;
 
+    /// Runs `work`; when it fails, what it wrote is taken back and what came before stays. Where
+    /// the store itself has failed, the whole use case fails all the same.
+    virtual Result<void> attempt(const std::function<Result<void>()>& work) = 0;
+
     /// not_found if there is none.
     virtual Result<std::shared_ptr<const core::Request>> load(const RequestId& id) = 0;
     /// Writes the request (inserts it when `row` is 0), its votes, events and effects. Returns the

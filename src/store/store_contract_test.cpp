@@ -184,6 +184,42 @@ TEST_P(StoreContract, S4_AJobThatWroteAndFailedIsRolledBackAlone) {
     EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_count(agent_); }), 2);
 }
 
+TEST_P(StoreContract, S4_AnAttemptThatFailsTakesBackWhatItWroteAndNothingElse) {
+    std::vector<Change> heard;
+    open({.listener = [&](const std::vector<Change>& changes) {
+        heard.insert(heard.end(), changes.begin(), changes.end());
+    }});
+    const RequestPointer kept = create(request());
+    const Step before = opened(request()), broken = opened(request()), after = opened(request());
+    PrincipalId other = PrincipalId::fresh(start);
+    put([&](Transaction& tx) -> Result<void> {
+        EXPECT_TRUE(tx.apply(before));
+        const Result<void> failed = tx.attempt([&]() -> Result<void> {
+            Step theirs = broken;
+            theirs.request.agent_id = other;
+            EXPECT_TRUE(tx.apply(theirs));
+            EXPECT_TRUE(tx.apply(settled(*kept, Outcome::rejected, start + 1)));
+            return Error{ErrorCode::internal, "no"};
+        });
+        EXPECT_EQ(failed.error().message, "no");
+        EXPECT_EQ((*tx.load(kept->id))->state, State::pending);
+        EXPECT_EQ(tx.load(broken.request.id).error().code, ErrorCode::not_found);
+        return tx.attempt([&]() -> Result<void> {
+            EXPECT_TRUE(tx.apply(after));
+            return {};
+        });
+    });
+    ASSERT_EQ(heard.size(), 3u) << "nobody hears of what was taken back";
+    EXPECT_EQ(heard[1].event.event.request, before.request.id);
+    EXPECT_EQ(heard[2].event.event.request, after.request.id);
+    EXPECT_EQ(heard[2].event.seq, heard[1].event.seq + 1);
+    EXPECT_EQ(get([](Transaction& tx) { return tx.counters(); }).pending, 3);
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_count(agent_); }), 3);
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_count(other); }), 0);
+    settle(kept->id, Outcome::approved, start + 2);
+    EXPECT_EQ(get([&](Transaction& tx) { return tx.pending_count(agent_); }), 2);
+}
+
 TEST_P(StoreContract, AJobThatThrowsIsAnsweredAndTheStoreGoesOn) {
     const Step step = opened(request());
     const Result<RequestPointer> answer = run([&](Transaction& tx) -> Result<RequestPointer> {

@@ -84,6 +84,24 @@ std::int64_t& Tally::agent_slot(const Ulid& agent) {
     return slot->second;
 }
 
+Tally::Mark Tally::mark() const {
+    Mark mark{numbers_, standings_, total_, {}};
+    for (const Ulid& agent : agents_changed_) mark.agents.emplace_back(agent, agents_.at(agent));
+    return mark;
+}
+
+void Tally::rewind(const Mark& mark) {
+    numbers_ = mark.numbers;
+    standings_ = mark.standings;
+    total_ = mark.total;
+    for (const Ulid& agent : agents_changed_) agents_.erase(agent);
+    agents_changed_.clear();
+    for (const auto& [agent, pending] : mark.agents) {
+        agents_[agent] = pending;
+        agents_changed_.push_back(agent);
+    }
+}
+
 bool Tally::flush() {
     if (numbers_ != kept_numbers_) {
         const Numbers& n = numbers_;

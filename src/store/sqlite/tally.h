@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/request.h"
@@ -47,6 +48,8 @@ class Tally {
         bool operator==(const Numbers&) const = default;
     };
 
+    using Standings = std::array<std::int64_t, standing_count>;
+
     explicit Tally(Database& database);
 
     /// Reads what the last commit left.
@@ -61,6 +64,11 @@ class Tally {
     void leave(const Standing& standing, const Ulid& agent);
     std::int64_t pending_of(const Ulid& agent);
 
+    /// What the numbers are now, for somebody who may take back what comes after.
+    struct Mark;
+    Mark mark() const;
+    void rewind(const Mark& mark);
+
     bool flush();
     void accepted();
     void dropped();
@@ -69,8 +77,6 @@ class Tally {
     void add(const Standing& standing, const Ulid& agent, int by);
     std::int64_t& agent_slot(const Ulid& agent);
 
-    using Standings = std::array<std::int64_t, standing_count>;
-
     Database& database_;
     Statement save_numbers_, save_standing_, find_agent_, save_agent_;
     Numbers numbers_, kept_numbers_;
@@ -78,6 +84,13 @@ class Tally {
     std::int64_t total_ = 0, kept_total_ = 0;
     std::unordered_map<Ulid, std::int64_t, UlidHash> agents_;
     std::vector<Ulid> agents_changed_;
+};
+
+struct Tally::Mark {
+    Numbers numbers;
+    Standings standings;
+    std::int64_t total = 0;
+    std::vector<std::pair<Ulid, std::int64_t>> agents;  ///< those that have changed
 };
 
 }  // namespace holdpoint::store::sqlite

@@ -25,6 +25,9 @@ SqliteTransaction::SqliteTransaction(Database& database, Setup setup)
       begin_(database.prepare("BEGIN IMMEDIATE")),
       commit_(database.prepare("COMMIT")),
       rollback_(database.prepare("ROLLBACK")),
+      savepoint_(database.prepare("SAVEPOINT attempt")),
+      keep_attempt_(database.prepare("RELEASE attempt")),
+      undo_attempt_(database.prepare("ROLLBACK TO attempt")),
       load_by_id_(database.prepare(REQUEST_COLUMNS "h.id=?1")),
       load_by_row_(database.prepare(REQUEST_COLUMNS "h.row=?1")),
       insert_head_(database.prepare(
@@ -95,16 +98,39 @@ bool SqliteTransaction::commit() {
     return true;
 }
 
-bool SqliteTransaction::rollback() {
+/// Their rows may have been part of what is rolled back.
+void SqliteTransaction::forget_rows() {
     recent_.clear();
-    changes_.clear();
-    tally_.dropped();
-    // Their rows may have been part of what is rolled back.
     requester_refs_.clear();
     requesters_.clear();
     tools_seen_.clear();
     has_push_.reset();
+}
+
+bool SqliteTransaction::rollback() {
+    forget_rows();
+    changes_.clear();
+    tally_.dropped();
     return !database_.is_in_transaction() || rollback_.run();
+}
+
+Result<void> SqliteTransaction::attempt(const std::function<Result<void>()>& work) {
+    if (!savepoint_.run()) return failed();
+    const Tally::Mark mark = tally_.mark();
+    const std::size_t changes = changes_.size();
+    Result<void> done = work();
+    if (done) {
+        if (!keep_attempt_.run()) return failed();
+        return done;
+    }
+    forget_rows();
+    tally_.rewind(mark);
+    changes_.erase(changes_.begin() + static_cast<std::ptrdiff_t>(changes), changes_.end());
+    // After some failures SQLite has rolled back by itself; the fault then fails the use case.
+    const bool is_undone =
+        database_.is_in_transaction() && undo_attempt_.run() && keep_attempt_.run();
+    if (!is_undone && database_.fault() == 0) database_.note_fault(SQLITE_ABORT);
+    return done;
 }
 
 Error SqliteTransaction::failed() const {

@@ -54,6 +54,7 @@ class SqliteTransaction final : public Transaction {
     bool rollback();
     std::vector<Change> take_changes() { return std::move(changes_); }
 
+    Result<void> attempt(const std::function<Result<void>()>& work) override;
     Result<std::shared_ptr<const core::Request>> load(const RequestId& id) override;
     Result<std::shared_ptr<const core::Request>> apply(core::Step step) override;
     Result<ListPage> list(const ListQuery& query) override;
@@ -166,6 +167,7 @@ class SqliteTransaction final : public Transaction {
         std::int64_t end = 0;    ///< up to but without this one
     };
 
+    void forget_rows();
     Error failed() const;  ///< the error for a statement that did not run
     template <class T>
     Result<T> or_failed(T value) const;
@@ -215,6 +217,7 @@ class SqliteTransaction final : public Transaction {
     Tally tally_;
 
     Statement begin_, commit_, rollback_;
+    Statement savepoint_, keep_attempt_, undo_attempt_;
     Statement load_by_id_, load_by_row_, insert_head_, insert_body_, update_body_;
     Statement updates_[4];
     Statement votes_, insert_vote_, delete_votes_;
