@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "core/expire.h"
 #include "core/requirement.h"
 #include "core/test_requests.h"
 #include "policy/builder.h"
@@ -278,6 +279,28 @@ approvers:
         "approvers: [{group: user}]}\n";
     EXPECT_EQ(ending(users), TimeoutAction::reject) << "nobody is named";
     EXPECT_EQ(ending(users, "ghost"), TimeoutAction::reject) << "whom the agent names";
+    const std::string passed_on =
+        "gates:\n  every: {type: specific_tools, tools: [pay], risk: low, on_timeout: approve, "
+        "approvers: [desk], escalate: {after: 1m, to: [user]}}\n";
+    EXPECT_EQ(ending(passed_on, "ghost"), TimeoutAction::reject) << "who takes over from others";
+}
+
+TEST(Gates, T1_X6_silence_releases_nothing_that_could_not_be_evaluated) {
+    const auto ending = [](std::string_view amount, std::string_view rest) {
+        const auto policy = policy_of("tools: {pay: {risk: low}}\n" + std::string(rest));
+        const Terms held =
+            terms(*policy, R"({"tool":"pay","args":{"amount":)" + std::string(amount) + "}}");
+        return core::silence_releases(held.timing);
+    };
+    const std::string_view gate =
+        "gates: {small: {type: custom, tools: [pay], when: args.amount < 100.0, risk: low, "
+        "timeout: 1m, on_timeout: approve}}\ndefaults: {decision: allow}\n";
+    EXPECT_TRUE(ending("5", gate));
+    EXPECT_FALSE(ending("\"1000000\"", gate));
+    const std::string_view rule =
+        "rules: [{id: small, tools: [pay], when: args.amount < 100.0, then: require}]\n"
+        "defaults: {decision: allow, on_timeout: default, default_decision: approve}\n";
+    EXPECT_FALSE(ending("\"1000000\"", rule));
 }
 
 TEST(Gates, G9_a_group_of_several_roles_is_filled_by_any_of_them) {

@@ -187,6 +187,13 @@ std::string person(const std::string& user, const Call& call) {
     return user == users_place && !call.user.empty() ? call.user : user;
 }
 
+bool names_user(const Policy& policy, const std::vector<ApproverLine>& lines) {
+    return std::ranges::any_of(lines, [&](const ApproverLine& line) {
+        const std::vector<std::string>& users = group_named(policy, line.group).users;
+        return std::ranges::find(users, users_place) != users.end();
+    });
+}
+
 core::RequirementLine core_line(const Policy& policy, const Call& call, const ApproverLine& line) {
     const ApproverGroup& group = group_named(policy, line.group);
     core::RequirementLine out;
@@ -257,12 +264,12 @@ Terms terms_of(const Policy& policy, const Call& call, const Verdict& verdict) {
     Terms terms;
     terms.lines = merged.lines;
     terms.timing = timing_of(policy, call, merged.patience);
+    // What could not be evaluated may be a call for which nobody meant silence to be enough.
+    const bool has_failed = std::ranges::any_of(verdict.findings, &Finding::is_error);
     // Whom the agent works for is the agent's word: it could name somebody who never looks.
-    const bool is_agents_choice = std::ranges::any_of(terms.lines, [&](const ApproverLine& line) {
-        const std::vector<std::string>& users = group_named(policy, line.group).users;
-        return std::ranges::find(users, users_place) != users.end();
-    });
-    if (is_agents_choice && core::silence_releases(terms.timing))
+    const bool is_agents_choice =
+        names_user(policy, terms.lines) || names_user(policy, merged.patience.escalate_to);
+    if ((has_failed || is_agents_choice) && core::silence_releases(terms.timing))
         terms.timing.on_timeout = TimeoutAction::reject;
     terms.requirement = requirement_of(policy, call, merged);
     // D9: at the highest level a click is not enough.
