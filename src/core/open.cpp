@@ -26,11 +26,15 @@ std::int64_t escalation_ms(const Timing& policy, std::int64_t asked_ms) {
 /// Whether the proposal says who decides, and who does not. An agent that names somebody who will
 /// not look takes the word from everybody else: silence must not release its action then.
 bool chooses_people(const Proposal& proposal, const Verdict& verdict, const Opening& opening) {
-    const bool is_excluding = verdict.requirement.exclude_requester ||
-                              (proposal.requirement && proposal.requirement->exclude_requester);
+    const bool is_excluding = verdict.requirement.exclude_requester;
+    const bool excludes_others =
+        is_excluding && !proposal.user.empty() && proposal.user != opening.owner;
+    // Who owns the agent may be the only one who looks.
+    const bool excludes_itself =
+        !is_excluding && proposal.requirement && proposal.requirement->exclude_requester;
     return (proposal.requirement && !proposal.requirement->lines.empty()) ||
-           !proposal.escalate_to.empty() || proposal.escalate_after_ms ||
-           (is_excluding && !proposal.user.empty() && proposal.user != opening.owner);
+           !proposal.escalate_to.empty() || proposal.escalate_after_ms || excludes_others ||
+           excludes_itself;
 }
 
 void take_timing(Timing& timing, const Proposal& proposal, bool has_named_people) {

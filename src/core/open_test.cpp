@@ -140,7 +140,15 @@ TEST(Open, T1_X1_silence_releases_nothing_where_the_agent_says_who_decides) {
         escalating.escalate_after_ms = 1;
         EXPECT_EQ(on_timeout(escalating), TimeoutAction::reject);
 
+        Proposal locking_out = proposal();
+        locking_out.requirement = Requirement{};
+        locking_out.requirement->lines.clear();
+        EXPECT_EQ(on_timeout(locking_out), action);
+        locking_out.requirement->exclude_requester = true;
+        EXPECT_EQ(on_timeout(locking_out), TimeoutAction::reject) << "who owns it could say no";
+
         hold.requirement.exclude_requester = true;
+        EXPECT_EQ(on_timeout(locking_out), action) << "policy keeps them out anyway";
         Proposal excluding = proposal();
         EXPECT_EQ(on_timeout(excluding), action);
         excluding.user = "the-only-approver";
