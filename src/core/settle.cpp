@@ -187,6 +187,10 @@ void settle(Step& step, Outcome outcome, const Actor& actor, Timestamp now, Json
     step.effects.push_back({EventKind::settled, request.id});
 }
 
+bool has_ended_run(const Request& request) {
+    return request.outcome == Outcome::aborted || request.timeout_taken == TimeoutAction::abort;
+}
+
 void release_if_complete(Step& step, const Actor& actor, Timestamp now) {
     Request& request = step.request;
     if (!seat_votes(request.requirement, request.votes)) return;

@@ -18,6 +18,9 @@ Timestamp next_wake(const Request& request);
 /// action alone.
 void settle(Step& step, Outcome outcome, const Actor& actor, Timestamp now, JsonText detail = {});
 
+/// Whether its end is the end of the whole run: a person's abort, or a timeout that aborts.
+bool has_ended_run(const Request& request);
+
 /// Seats the votes anew after the requirement changed. If they are enough now, releases what they
 /// approved; the latest of them is the decision. Somebody whose vote found no place before may have
 /// one among those who are asked now.

@@ -2,9 +2,14 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "core/decide.h"
+#include "core/hold.h"
 #include "core/requirement.h"
+#include "core/settle.h"
 #include "core/subject.h"
+#include "service/hold.h"
 #include "service/judge.h"
 
 namespace holdpoint::service {
@@ -13,9 +18,47 @@ using core::RequestPtr;
 
 namespace {
 
+/// Somebody's no that is still held takes effect before the run ends: an agent must not be able to
+/// erase it by letting another request run out. Only stored, one after the other, since everything
+/// else that waits in the run ends anyway.
+Result<RequestPtr> take_held_noes(store::Transaction& tx, const policy::Policy& policy,
+                                  RequestPtr request, Timestamp now) {
+    while (request->state == core::State::pending) {
+        const auto held = std::ranges::find_if(request->holds, core::stops);
+        if (held == request->holds.end()) break;
+        Result<core::Step> step = step_of(tx, policy, request, *held, now);
+        if (!step) return step.error();
+        Result<RequestPtr> stored = tx.apply(std::move(*step));
+        if (!stored) return stored.error();
+        request = std::move(*stored);
+    }
+    return request;
+}
+
+/// Ends one request of the run. What policy cannot remember of it keeps nothing running.
+Result<void> abort_sibling(store::Transaction& tx, const policy::Policy& policy,
+                           const RequestPtr& sibling, const core::Request& aborted,
+                           const core::Actor& person, Timestamp now) {
+    Result<RequestPtr> stored = take_held_noes(tx, policy, sibling, now);
+    if (!stored) return stored.error();
+    if ((*stored)->state == core::State::pending)
+        stored = tx.apply(aborted.decision ? core::abort_with(**stored, *aborted.decision,
+                                                              aborted.id, person, now)
+                                           : core::abort_unanswered(**stored, aborted.id, now));
+    if (!stored) return stored.error();
+    const Result<void> remembered =
+        tx.attempt([&] { return remember_settled(tx, policy, **stored, now); });
+    if (!remembered && remembered.error().code == ErrorCode::unavailable) return remembered;
+    if (!remembered)
+        spdlog::error("policy does not remember how {} ended: {}", sibling->id.text(),
+                      remembered.error().message);
+    return {};
+}
+
 /// Ends every request that waits in the run of one that was aborted.
-Result<void> abort_siblings(store::Transaction& tx, const core::Request& aborted,
-                            const core::Actor& person, Timestamp now) {
+Result<void> abort_siblings(store::Transaction& tx, const policy::Policy& policy,
+                            const core::Request& aborted, const core::Actor& person,
+                            Timestamp now) {
     if (aborted.session.empty()) return {};
     const Result<std::vector<RequestId>> waiting =
         tx.pending_in_session(aborted.agent_id, aborted.session);
@@ -28,18 +71,10 @@ Result<void> abort_siblings(store::Transaction& tx, const core::Request& aborted
             spdlog::error("cannot abort {}: {}", id.text(), sibling.error().message);
             continue;
         }
-        const Result<RequestPtr> stored =
-            tx.apply(aborted.decision
-                         ? core::abort_with(**sibling, *aborted.decision, aborted.id, person, now)
-                         : core::abort_unanswered(**sibling, aborted.id, now));
-        if (!stored) return stored.error();
+        if (Result<void> ok = abort_sibling(tx, policy, *sibling, aborted, person, now); !ok)
+            return ok;
     }
     return {};
-}
-
-bool has_ended_run(const core::Request& request) {
-    return request.outcome == core::Outcome::aborted ||
-           request.timeout_taken == core::TimeoutAction::abort;
 }
 
 }  // namespace
@@ -96,8 +131,9 @@ Result<RequestPtr> carry_out(store::Transaction& tx, const policy::Policy& polic
     if (!stored) return stored.error();
     if ((*stored)->state == core::State::settled)
         if (Result<void> ok = remember_settled(tx, policy, **stored, now); !ok) return ok.error();
-    if (has_ended_run(**stored))
-        if (Result<void> ok = abort_siblings(tx, **stored, person, now); !ok) return ok.error();
+    if (core::has_ended_run(**stored))
+        if (Result<void> ok = abort_siblings(tx, policy, **stored, person, now); !ok)
+            return ok.error();
     return stored;
 }
 

@@ -13,6 +13,8 @@ bool is_of_the_store(const Error& error) {
     return error.code == ErrorCode::internal || error.code == ErrorCode::unavailable;
 }
 
+}  // namespace
+
 Result<core::Step> step_of(store::Transaction& tx, const policy::Policy& policy,
                            const RequestPtr& request, const core::Held& held, Timestamp now) {
     const Result<std::optional<store::Principal>> person = tx.find_principal(held.person.id);
@@ -33,8 +35,6 @@ Result<core::Step> step_of(store::Transaction& tx, const policy::Policy& policy,
     if (is_of_the_store(judged.error())) return judged.error();
     return core::drop_hold(*request, held.person.id, judged.error().message, now);
 }
-
-}  // namespace
 
 Result<RequestPtr> take_effect(store::Transaction& tx, const policy::Policy& policy,
                                const RequestPtr& request, const core::Held& held, Timestamp now) {

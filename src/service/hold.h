@@ -14,6 +14,11 @@ Result<std::shared_ptr<const core::Request>> take_effect(
     store::Transaction& tx, const policy::Policy& policy,
     const std::shared_ptr<const core::Request>& request, const core::Held& held, Timestamp now);
 
+/// The step of that alone; what it brings about beyond the request is left to the caller.
+Result<core::Step> step_of(store::Transaction& tx, const policy::Policy& policy,
+                           const std::shared_ptr<const core::Request>& request,
+                           const core::Held& held, Timestamp now);
+
 /// Takes back the person's decision that is still held.
 Result<Decided> undo(store::Transaction& tx, const policy::Policy& policy, const RequestId& id,
                      const core::Actor& person, Timestamp now);

@@ -103,6 +103,27 @@ TEST_F(HoldTest, a_held_abort_ends_the_whole_run_when_it_takes_effect) {
     EXPECT_EQ(load(sibling)->outcome, Outcome::aborted);
 }
 
+TEST_F(HoldTest, D2_D6_a_no_that_is_held_counts_though_time_ends_the_run_before) {
+    core::Proposal ending = proposal(), refused = proposal();
+    ending.session = refused.session = "run";
+    ending.on_timeout = core::TimeoutAction::abort;
+    ending.timeout_ms = 2 * second;
+    const RequestId first = submitted(ending)->id;
+    const RequestId rejected = submitted(refused)->id, aborted = submitted(refused)->id,
+                    approved = submitted(refused)->id;
+    ASSERT_FALSE(decide_held(rejected, DecisionKind::reject, person("ann"))->refusal);
+    ASSERT_FALSE(decide_held(aborted, DecisionKind::abort, person("ben"))->refusal);
+    ASSERT_FALSE(decide_held(approved, DecisionKind::approve, person("ben"))->refusal);
+    pass(start + 3 * second);
+    EXPECT_EQ(load(first)->timeout_taken, core::TimeoutAction::abort);
+    EXPECT_EQ(load(rejected)->outcome, Outcome::rejected);
+    ASSERT_TRUE(load(rejected)->decision);
+    EXPECT_EQ(load(rejected)->decision->by, "ann");
+    EXPECT_EQ(load(aborted)->outcome, Outcome::aborted);
+    EXPECT_EQ(load(approved)->outcome, Outcome::expired);
+    EXPECT_FALSE(load(approved)->is_released);
+}
+
 /// Two requests of one run: the first ends the run after two seconds, the second would be released
 /// after four.
 class AbortedRun : public HoldTest, public testing::WithParamInterface<std::pair<bool, bool>> {

@@ -227,8 +227,8 @@ Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy
     policy::TrustEntry before = entry->value_or(policy::TrustEntry{});
     before.key = key;
     // An agent that withdraws what somebody has said no to does not undo that.
-    const bool is_refused = core::has_rejection(request) && !request.is_released;
-    const policy::TrustOutcome outcome{is_refused ? core::Outcome::rejected : *request.outcome,
+    const bool has_no = core::has_rejection(request) && !request.is_released;
+    const policy::TrustOutcome outcome{has_no ? core::Outcome::rejected : *request.outcome,
                                        request.decision ? request.decision->by : "",
                                        now - core::counted_from(request), now};
     return tx.save_trust(policy::count(std::move(before), policy, outcome));
@@ -239,13 +239,22 @@ std::string refuser_of(const core::Request& request) {
     if (request.decision) return request.decision->by;
     for (const core::Vote& vote : request.votes)
         if (vote.decision.kind == core::DecisionKind::reject) return vote.decision.by;
-    return {};
+    return "time";
 }
 
-/// A no ends what lets such calls pass; an abort also whatever holds for that session only: the run
-/// is to stop.
+/// Whether somebody said no to it, for good or until now.
+bool is_refused(const core::Request& request) {
+    return request.outcome == core::Outcome::rejected ||
+           request.outcome == core::Outcome::aborted ||
+           (core::has_rejection(request) && !request.is_released);
+}
+
+/// A no ends what lets such calls pass. The end of a run, whatever it was asked about and also by
+/// time, ends what holds for that session only.
 Result<void> end_grants(store::Transaction& tx, const core::Request& request, Timestamp now) {
-    const bool is_run_over = request.outcome == core::Outcome::aborted;
+    const bool is_run_over = core::has_ended_run(request);
+    const bool is_no = request.kind == core::Kind::action && is_refused(request);
+    if (!is_no && !is_run_over) return {};
     store::GrantFilter filter;
     filter.agent = request.agent;
     if (!is_run_over) filter.tool = request.tool;
@@ -255,7 +264,8 @@ Result<void> end_grants(store::Transaction& tx, const core::Request& request, Ti
     for (store::GrantRecord& record : *grants) {
         const bool is_of_run =
             !record.grant.session.empty() && record.grant.session == request.session;
-        if (record.grant.tool != request.tool && !is_of_run) continue;
+        const bool is_refused_tool = is_no && record.grant.tool == request.tool;
+        if (!is_refused_tool && !(is_run_over && is_of_run)) continue;
         record.grant.is_revoked = true;
         record.ended_at = now;
         record.ended_by = fmt::format("{} {} {}", refuser_of(request),
@@ -399,15 +409,14 @@ Result<void> count_allowed(store::Transaction& tx, Judgement& judgement,
 
 Result<void> remember_settled(store::Transaction& tx, const policy::Policy& policy,
                               const core::Request& request, Timestamp now) {
-    if (request.kind != core::Kind::action) return {};
+    if (request.kind != core::Kind::action) return end_grants(tx, request, now);
     const Result<policy::Call> call = call_of(request, now);
     if (!call) return call.error();
     if (request.is_released) {
         const policy::Needs needs = policy::needs(policy, *call, workspace());
         if (Result<void> ok = count(tx, needs, request, now); !ok) return ok;
     }
-    const bool is_refused = core::has_rejection(request) && !request.is_released;
-    if (request.outcome == core::Outcome::cancelled && !is_refused) return {};
+    if (request.outcome == core::Outcome::cancelled && !is_refused(request)) return {};
     // Trust is in what the agent proposes. Where a person made something else of it and others said
     // no to that, neither is trusted.
     const Result<policy::Call> proposed = proposed_call_of(request, now);
@@ -416,9 +425,6 @@ Result<void> remember_settled(store::Transaction& tx, const policy::Policy& poli
     const bool is_another = !request.proposed.is_null() && !request.is_released;
     if (is_another)
         if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
-    const bool ends_grants = is_refused || request.outcome == core::Outcome::rejected ||
-                             request.outcome == core::Outcome::aborted;
-    if (!ends_grants) return {};
     return end_grants(tx, request, now);
 }
 

@@ -47,7 +47,8 @@ Result<void> count_allowed(store::Transaction& tx, Judgement& judgement,
                            const core::Request& request, Timestamp now);
 
 /// What policies remember of a request that was just settled by people or by time: a release
-/// counts; approvals build trust; a rejection ends the grants for the same tool of that agent.
+/// counts; approvals build trust; a rejection ends the grants for the same tool of that agent, and
+/// the end of a run those of its session.
 Result<void> remember_settled(store::Transaction& tx, const policy::Policy& policy,
                               const core::Request& request, Timestamp now);
 

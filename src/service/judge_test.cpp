@@ -169,6 +169,70 @@ TEST_F(Policies, D6_P7_who_stops_the_run_ends_what_lets_it_go_on) {
     EXPECT_EQ(propose(refund(50), start + 4000)->state, State::pending);
 }
 
+TEST_F(Policies, D6_P7_the_end_of_a_run_ends_its_grants_whatever_it_was_asked_about) {
+    load_policy(R"(
+holdpoint: 1
+policy: session
+defaults: {decision: require, max_auto_risk: high}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+  other: {risk: low}
+gates: {plans: {type: plan_approval}}
+grants: {offer: [session], max_risk: low, max_ttl: 10h}
+)");
+    const auto in_run = [&](core::Proposal proposal) {
+        proposal.session = "run";
+        return proposal;
+    };
+    const auto passes = [&](Timestamp now) {
+        return propose(in_run(refund(50)), now)->outcome == Outcome::allowed;
+    };
+    const auto grant = [&](Timestamp now) {
+        const RequestPtr first = propose(in_run(refund(50)), now);
+        policy::GrantTerms terms;
+        terms.is_for_session = true;
+        EXPECT_TRUE(approve_with_grant(first->id, terms, now + 1)->grant);
+        EXPECT_TRUE(passes(now + 2));
+    };
+    grant(start);
+    const RequestPtr plan = propose(in_run(core::test::proposal(core::Kind::plan)), start + 10);
+    ASSERT_EQ(plan->state, State::pending);
+    ASSERT_FALSE(decide_now(plan->id, DecisionKind::abort, person("ann"), start + 11)->refusal);
+    EXPECT_FALSE(passes(start + 12)) << "a plan";
+
+    const Timestamp later = start + core::test::minute * 30;
+    grant(later);
+    core::Proposal timed =
+        in_run(core::test::proposal(core::Kind::action, R"({"tool":"other","arguments":{}})"));
+    timed.on_timeout = core::TimeoutAction::abort;
+    timed.timeout_ms = 1000;
+    propose(timed, later + 10);
+    get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), later + 2000, 10); });
+    EXPECT_FALSE(passes(later + 2001)) << "nobody answered in time";
+}
+
+TEST_F(Policies, D2_D6_P7_a_no_that_is_held_is_remembered_though_the_run_ends_before) {
+    load_policy(granting);
+    add_person("ann");
+    ASSERT_TRUE(approve_with_grant(propose(refund(50))->id, {})->grant);
+    core::Proposal refused = refund(90), ending = refund(91);
+    refused.session = ending.session = "run";
+    ending.on_timeout = core::TimeoutAction::abort;
+    ending.timeout_ms = 1000;
+    DecideCall call{propose(refused, start + 2000)->id,
+                    command(DecisionKind::reject),
+                    person("ann"),
+                    {},
+                    start + 2001};
+    call.hold_ms = 5000;
+    ASSERT_FALSE(decide_call(call)->refusal);
+    propose(ending, start + 2002);
+    ASSERT_EQ(propose(refund(50), start + 2003)->outcome, Outcome::allowed);
+    get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), start + 4000, 10); });
+    EXPECT_EQ(load(call.id)->outcome, Outcome::rejected);
+    EXPECT_EQ(propose(refund(50), start + 4001)->state, State::pending) << "the grant has ended";
+}
+
 TEST_F(Policies, D2_P7_an_agent_cannot_withdraw_a_no) {
     load_policy(granting);
     add_person("ann", store::Role::approver, {});
@@ -231,8 +295,8 @@ TEST_F(Policies, T1_P7_what_cannot_end_keeps_no_other_deadline_waiting) {
         return true;
     });
     const Timestamp now = start + 10 * core::test::minute;
-    const Expired passed = get(
-        [&](store::Transaction& tx) { return expire_due(tx, *in_force(), now, 100); });
+    const Expired passed =
+        get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), now, 100); });
     EXPECT_EQ(load(timed)->outcome, Outcome::expired);
     EXPECT_EQ(load(stuck)->state, State::pending);
     EXPECT_EQ(load(stuck)->holds.size(), 1u) << "what it wrote is taken back";
