@@ -122,19 +122,31 @@ Result<void> refuse_replaced(const PolicyFile& child, const std::vector<Named>& 
     return {};
 }
 
-/// Strictness of a default that a lower layer may only raise.
+/// More people may not be needed to say no than the layer above wants.
+Result<void> check_threshold(const PolicyFile& child, const PolicyFile& above,
+                             const std::string& where, const Demands& demands) {
+    if (!demands.reject_threshold ||
+        *demands.reject_threshold <= above.defaults.demands.reject_threshold.value_or(1))
+        return {};
+    return refused_layer(child,
+                         fmt::format("cannot ask for more rejections than the layer above, by "
+                                     "`reject_threshold` in {}",
+                                     where));
+}
+
+/// Strictness of a default that a lower layer may only raise; what the layer above does not say
+/// counts as what holds there without a word.
 Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
     const Defaults& mine = child.defaults;
     const Defaults& theirs = above.defaults;
-    if (mine.decision && theirs.decision && *mine.decision < *theirs.decision)
+    if (mine.decision && *mine.decision < theirs.decision.value_or(Effect::require))
         return refused_layer(child, "cannot soften `defaults.decision`");
     if (mine.unknown_tools && *mine.unknown_tools < theirs.unknown_tools.value_or(Effect::require))
         return refused_layer(child, "cannot soften `defaults.unknown_tools`");
-    if (mine.auto_risk_max && theirs.auto_risk_max && *mine.auto_risk_max != *theirs.auto_risk_max)
-        if (mine.auto_risk_max->level &&
-            (!theirs.auto_risk_max->level ||
-             *mine.auto_risk_max->level > *theirs.auto_risk_max->level))
-            return refused_layer(child, "cannot raise `defaults.max_auto_risk`");
+    const RiskCap cap = theirs.auto_risk_max.value_or(RiskCap{RiskLevel::low});
+    if (mine.auto_risk_max && mine.auto_risk_max->level &&
+        (!cap.level || *mine.auto_risk_max->level > *cap.level))
+        return refused_layer(child, "cannot raise `defaults.max_auto_risk`");
     if (mine.on_error && theirs.on_error && *mine.on_error == OnError::require &&
         *theirs.on_error == OnError::deny)
         return refused_layer(child, "cannot soften `defaults.on_error`");
@@ -143,6 +155,40 @@ Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
                           mine.demands.confirm_code;
     if (says_how)
         return refused_layer(child, "cannot change who decides by default or what silence means");
+    if (mine.demands.require_reason == false && theirs.demands.require_reason == true)
+        return refused_layer(child, "cannot soften `defaults.require_reason`");
+    if (mine.demands.allow_modification == true && theirs.demands.allow_modification == false)
+        return refused_layer(child, "cannot soften `defaults.allow_modification`");
+    return check_threshold(child, above, "`defaults`", mine.demands);
+}
+
+bool lets_silence_release(const Patience& patience) {
+    return patience.on_timeout == TimeoutAction::approve ||
+           (patience.on_timeout == TimeoutAction::use_default &&
+            patience.default_decision == "approve");
+}
+
+/// What silence releases above takes the time that stands there: a shorter one would release it
+/// before anybody has looked.
+Result<void> check_timeouts(const PolicyFile& child, const PolicyFile& above) {
+    const auto lets = [](const auto& part) { return lets_silence_release(part.patience); };
+    const bool is_default = lets(above.defaults);
+    const bool is_any = is_default || std::ranges::any_of(above.gates, lets) ||
+                        std::ranges::any_of(above.rules, lets);
+    const auto refused = [&](const std::string& where) {
+        return refused_layer(child, fmt::format("cannot set `timeout` in {}: silence releases "
+                                                "there by the layer above, after its own time",
+                                                where));
+    };
+    if (child.defaults.patience.timeout_ms && is_any) return refused("`defaults`");
+    for (const Gate& gate : child.gates)
+        if (gate.patience.timeout_ms && is_default)
+            return refused(fmt::format("gate `{}`", gate.name));
+    for (const Rule& rule : child.rules) {
+        const Gate* gate = find_by(above.gates, &Gate::name, rule.gate);
+        if (rule.patience.timeout_ms && (is_default || (gate && lets(*gate))))
+            return refused(fmt::format("rule `{}`", rule.id));
+    }
     return {};
 }
 
@@ -150,10 +196,7 @@ Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
 /// who takes over.
 Result<void> check_patience(const PolicyFile& child, std::string_view what, const std::string& name,
                             const Patience& patience) {
-    const bool releases = patience.on_timeout == TimeoutAction::approve ||
-                          (patience.on_timeout == TimeoutAction::use_default &&
-                           patience.default_decision == "approve");
-    if (releases)
+    if (lets_silence_release(patience))
         return refused_layer(
             child, fmt::format("cannot let silence release what {} `{}` holds", what, name));
     if (!patience.escalate_to.empty())
@@ -191,7 +234,8 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
           refuse_replaced(child, child.counters, above.counters, &Counter::name, "counter"),
           refuse_replaced(child, child.vars, above.vars, &Variable::name, "variable"),
           refuse_replaced(child, child.risk, above.risk, &RiskRule::id, "risk rule"),
-          check_defaults(child, above), check_allowed(child, above)}) {
+          check_defaults(child, above), check_timeouts(child, above),
+          check_allowed(child, above)}) {
         if (!ok) return ok.error();
     }
     if (child.is_disabled && !above.is_disabled)
@@ -205,9 +249,18 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
             return refused_layer(child, fmt::format("cannot let gate `{}` fail open", gate.name));
         if (Result<void> ok = check_patience(child, "gate", gate.name, gate.patience); !ok)
             return ok;
+        if (Result<void> ok =
+                check_threshold(child, above, fmt::format("gate `{}`", gate.name), gate.demands);
+            !ok)
+            return ok;
     }
-    for (const Rule& rule : child.rules)
+    for (const Rule& rule : child.rules) {
         if (Result<void> ok = check_patience(child, "rule", rule.id, rule.patience); !ok) return ok;
+        if (Result<void> ok =
+                check_threshold(child, above, fmt::format("rule `{}`", rule.id), rule.demands);
+            !ok)
+            return ok;
+    }
     return {};
 }
 
@@ -216,9 +269,11 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
 void ask_also(std::vector<ApproverLine>& lines, const std::vector<ApproverLine>& above) {
     if (lines.empty()) return;
     for (const ApproverLine& line : above) {
-        const bool is_asked = std::ranges::any_of(
-            lines, [&](const ApproverLine& mine) { return mine.group == line.group; });
-        if (!is_asked) lines.push_back(line);
+        const auto same = std::ranges::find(lines, line.group, &ApproverLine::group);
+        if (same == lines.end())
+            lines.push_back(line);
+        else
+            same->quorum = std::max(same->quorum, line.quorum);
     }
 }
 

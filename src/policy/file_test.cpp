@@ -379,12 +379,14 @@ TEST_F(LayerTest, whom_it_asks_is_asked_on_top_of_whom_the_layer_above_asks_by_d
     const auto above = [](const std::string&) -> Result<std::string> {
         return std::string(
             "holdpoint: 1\nlayer: organisation\nextends: strict\n"
-            "approvers: {fin: {roles: [finance]}}\ndefaults: {approvers: [{group: fin}]}\n");
+            "approvers: {fin: {roles: [finance]}}\n"
+            "defaults: {approvers: [{group: fin, quorum: 2}]}\n");
     };
     const Result<PolicyFile> merged =
         extend(file_of("extends: org\napprovers: {mine: {roles: [m]}}\n"
                        "gates: {also: {type: specific_tools, tools: [pay], approvers: [{group: "
-                       "mine}]}, plain: {type: specific_tools, tools: [z]}}\n"),
+                       "mine}]}, less: {type: specific_tools, tools: [pay], approvers: [fin]}, "
+                       "plain: {type: specific_tools, tools: [z]}}\n"),
                above);
     ASSERT_TRUE(merged) << merged.error().message;
     for (const Gate& gate : merged->gates) {
@@ -392,8 +394,71 @@ TEST_F(LayerTest, whom_it_asks_is_asked_on_top_of_whom_the_layer_above_asks_by_d
             ASSERT_EQ(gate.approvers.size(), 2u);
             EXPECT_EQ(gate.approvers[1].group, "fin");
         }
+        if (gate.name == "less") {
+            ASSERT_EQ(gate.approvers.size(), 1u);
+            EXPECT_EQ(gate.approvers[0].quorum, 2);
+        }
         if (gate.name == "plain") EXPECT_TRUE(gate.approvers.empty()) << "the default stands";
     }
+}
+
+TEST_F(LayerTest, what_the_layer_above_does_not_say_is_as_strict_as_without_a_word) {
+    const auto below_plain = [](std::string_view body) {
+        return extend(file_of("extends: org\n" + std::string(body)), [](const std::string&) {
+            return Result<std::string>("holdpoint: 1\nlayer: organisation\n");
+        });
+    };
+    for (const std::string_view body :
+         {"defaults: {decision: allow}\n", "defaults: {max_auto_risk: medium}\n"}) {
+        const Result<PolicyFile> merged = below_plain(body);
+        ASSERT_FALSE(merged) << body;
+        EXPECT_EQ(merged.error().code, ErrorCode::refused) << body;
+    }
+    EXPECT_TRUE(below_plain("defaults: {decision: deny, max_auto_risk: low}\n"));
+}
+
+TEST_F(LayerTest, T1_it_cannot_shorten_the_silence_that_releases_above) {
+    const auto below_of = [](std::string_view above, std::string_view body) {
+        return extend(file_of("extends: org\n" + std::string(body)), [&](const std::string&) {
+            return Result<std::string>("holdpoint: 1\nlayer: organisation\n" + std::string(above));
+        });
+    };
+    const std::string_view gate =
+        "gates: {quiet: {type: specific_tools, tools: [a], risk: low, timeout: 1h, on_timeout: "
+        "approve}}\n";
+    const std::string_view by_default =
+        "defaults: {on_timeout: default, default_decision: approve}\n";
+    const std::string_view refining =
+        "rules: [{id: r, tools: [a], then: require, gate: quiet, timeout: 1s}]\n";
+    const std::string_view own = "gates: {g: {type: specific_tools, tools: [a], timeout: 1s}}\n";
+    const Result<PolicyFile> refused = below_of(gate, refining);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("cannot set `timeout` in rule `r`"));
+    EXPECT_FALSE(below_of(gate, "defaults: {timeout: 1s}\n"));
+    EXPECT_FALSE(below_of(by_default, own));
+    EXPECT_FALSE(below_of(by_default, "defaults: {timeout: 1s}\n"));
+    EXPECT_TRUE(below_of(gate, own)) << "a gate of its own is not released by silence";
+    EXPECT_TRUE(below_of("", "defaults: {timeout: 1s}\n"));
+}
+
+TEST_F(LayerTest, D2_it_cannot_make_a_no_harder_or_demand_less) {
+    const auto below_of = [](std::string_view body) {
+        return extend(file_of("extends: org\n" + std::string(body)), [](const std::string&) {
+            return Result<std::string>(
+                "holdpoint: 1\nlayer: organisation\n"
+                "defaults: {require_reason: true, allow_modification: false}\n");
+        });
+    };
+    for (const std::string_view body :
+         {"defaults: {require_reason: false}\n", "defaults: {allow_modification: true}\n",
+          "defaults: {reject_threshold: 2}\n",
+          "gates: {g: {type: specific_tools, tools: [a], reject_threshold: 2}}\n",
+          "rules: [{id: r, tools: [a], then: require, reject_threshold: 2}]\n"}) {
+        const Result<PolicyFile> merged = below_of(body);
+        ASSERT_FALSE(merged) << body;
+        EXPECT_EQ(merged.error().code, ErrorCode::refused) << body;
+    }
+    EXPECT_TRUE(below_of("defaults: {require_reason: true, reject_threshold: 1}\n"));
 }
 
 TEST_F(LayerTest, what_is_passed_on_must_have_been_given) {
