@@ -18,6 +18,8 @@ namespace {
 /// Beyond this, small amounts would vanish beside large ones: who spends a lot and takes it back
 /// would have wiped out everything else.
 constexpr double sum_full = 1e13;
+/// What a full sum counts as, since nobody knows what it really is: more than any limit.
+constexpr double above_limits = 1e300;
 
 constexpr std::string_view fingerprint_domain = "holdpoint trust 1\n";
 
@@ -170,7 +172,9 @@ Lesson lesson_of(const TrustRules& rules, const TrustOutcome& outcome) {
 double total(const SlidingSum& sum, std::int64_t window_ms, Timestamp now) {
     const SlidingSum fresh = advanced(sum, window_ms, now);
     const bool is_older_inside = now - fresh.older_until < window_ms;
-    return fresh.running + (is_older_inside ? fresh.older : 0);
+    const double older = is_older_inside ? fresh.older : 0;
+    if (std::max(fresh.running, older) >= sum_full) return above_limits;
+    return fresh.running + older;
 }
 
 void add(SlidingSum& sum, std::int64_t window_ms, Timestamp now, double amount) {

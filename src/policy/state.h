@@ -30,6 +30,7 @@ struct SlidingSum {
     bool operator==(const SlidingSum&) const = default;
 };
 
+/// Beyond 10,000,000,000,000 it counts as more than any limit, until that has left the window.
 double total(const SlidingSum& sum, std::int64_t window_ms, Timestamp now);
 /// Less than nothing is added as nothing: a negative amount must not make room for another.
 void add(SlidingSum& sum, std::int64_t window_ms, Timestamp now, double amount);

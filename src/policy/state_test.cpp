@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "policy/test_policies.h"
 
 namespace holdpoint::policy {
@@ -77,6 +79,18 @@ TEST(SlidingSum, G7_nobody_empties_a_budget_by_spending_too_much_of_it_and_takin
     for (int i = 0; i < 1000; ++i) add(large, hour, noon, 1e9);
     for (int i = 0; i < 1000; ++i) take_back(large, hour, noon, noon, 1e9);
     EXPECT_EQ(total(large, hour, noon), 3);
+}
+
+TEST(SlidingSum, G7_X6_what_is_too_much_to_count_is_above_every_limit) {
+    SlidingSum sum;
+    add(sum, hour, noon, 1e12);
+    EXPECT_EQ(total(sum, hour, noon), 1e12);
+    for (int i = 0; i < 20; ++i) add(sum, hour, noon + 10, 1e12);
+    EXPECT_GT(total(sum, hour, noon + 10), 1e15);
+    EXPECT_TRUE(std::isfinite(total(sum, hour, noon + 10) * 1000));
+    add(sum, hour, noon + hour, 1);
+    EXPECT_GT(total(sum, hour, noon + (hour + 5)), 1e15) << "it may still be inside";
+    EXPECT_EQ(total(sum, hour, noon + (hour + 10)), 1);
 }
 
 constexpr std::string_view refunds = R"~(
