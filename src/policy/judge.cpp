@@ -409,6 +409,7 @@ class Judge {
         if (!is_trusted(*state_.trust, policy_, call_.now)) return false;
         const core::Requirement needed = people_for(policy_, call_, parts_.findings);
         if (core::places_of(needed) > 1 || needed.confirm_required) return false;
+        if (!suffices(state_.trust->asked, asked_of(needed))) return false;
         verdict_.is_trusted = true;
         return allow_by(by, Cause::trust, -1);
     }

@@ -357,6 +357,12 @@ TrustEntry count(TrustEntry entry, const Policy& policy, const TrustOutcome& out
             entry.last_at = outcome.at;
             break;
         case Lesson::counts:
+            // The yes of others is not theirs.
+            if (entry.asked != outcome.asked) {
+                entry.approvals = 0;
+                entry.approvers.clear();
+                entry.asked = outcome.asked;
+            }
             entry.approvals += 1;
             entry.last_at = outcome.at;
             if (std::find(entry.approvers.begin(), entry.approvers.end(), outcome.by) ==

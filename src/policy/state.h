@@ -62,9 +62,9 @@ struct Bound {
 };
 
 /// Whom an approved call was held for, and how they had to say yes: a grant that came with it
-/// stands in for nobody else, and for no more than that.
+/// stands in for nobody else, and for no more than that; likewise the trust that it builds.
 struct Asked {
-    std::string people;  ///< of the one line; empty: anybody
+    std::string people = {};  ///< of the one line; empty: anybody
     bool excludes_requester = false;
     bool takes_code = false;
 
@@ -132,6 +132,7 @@ struct TrustEntry {
     std::vector<std::string> approvers;  ///< each once
     Timestamp last_at;
     std::string policy;  ///< version under which they were given
+    Asked asked = {};    ///< all of them: they stand in for nobody else
 
     bool operator==(const TrustEntry&) const = default;
 };
@@ -142,6 +143,7 @@ struct TrustOutcome {
     std::string by;
     std::int64_t review_ms = 0;  ///< from the first look to the decision
     Timestamp at;
+    Asked asked = {};
 };
 
 /// The fingerprint under which the policy counts this call; empty where trust is off, not for this

@@ -584,6 +584,15 @@ TEST_F(TrustTest, P3_never_for_high_risk_for_destructive_tools_or_where_a_patter
         << "an opaque command has no fingerprint";
 }
 
+TEST_F(TrustTest, P3_X1_the_yes_of_others_starts_over) {
+    std::vector<TrustOutcome> outcomes = approvals(3);
+    outcomes.push_back({Outcome::approved, "fin", 5000, noon, Asked{"\"finance\""}});
+    const TrustEntry entry = after(status, outcomes);
+    EXPECT_EQ(entry.approvals, 1);
+    EXPECT_EQ(entry.approvers, std::vector<std::string>{"fin"});
+    EXPECT_EQ(entry.asked.people, "\"finance\"");
+}
+
 TEST_F(TrustTest, P3_a_sample_still_goes_to_a_person) {
     EXPECT_EQ(said_with(after(status, approvals(5)), status, 0.09), "hold all_tools");
     EXPECT_EQ(said_with(after(status, approvals(5)), status, 0.1), "allow trust");

@@ -230,7 +230,8 @@ Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy
     const bool has_no = core::has_rejection(request) && !request.is_released;
     const policy::TrustOutcome outcome{has_no ? core::Outcome::rejected : *request.outcome,
                                        request.decision ? request.decision->by : "",
-                                       now - core::counted_from(request), now};
+                                       now - core::counted_from(request), now,
+                                       policy::asked_of(request.requirement)};
     return tx.save_trust(policy::count(std::move(before), policy, outcome));
 }
 

@@ -345,6 +345,35 @@ TEST_F(Policies, P3_trust_comes_after_approvals_of_the_same_call_and_goes_with_a
     EXPECT_EQ(propose(refund(10), start + 50)->state, State::pending) << "reset";
 }
 
+TEST_F(Policies, P3_X1_trust_stands_in_for_nobody_who_was_not_asked) {
+    load_policy(R"(
+holdpoint: 1
+policy: evenings
+defaults: {decision: require, max_auto_risk: high}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+approvers:
+  finance: {roles: [finance]}
+gates:
+  evening: {type: custom, tools: [refund], when: now.getHours('UTC') >= 20, approvers: [finance]}
+trust: {after: 2, tools: [refund], scope: [agent.id, args.amount, args.currency], max_risk: low}
+)");
+    const auto approve = [&](const core::Actor& by, Timestamp now) {
+        const RequestPtr request = propose(refund(10), now);
+        ASSERT_EQ(request->state, State::pending);
+        EXPECT_FALSE(decide_now(request->id, DecisionKind::approve, by, now + 1)->refusal);
+    };
+    const Timestamp morning = start, evening = start + 12 * 3'600'000LL;
+    approve(person("ann"), morning);
+    approve(person("ann"), morning + 10);
+    EXPECT_EQ(propose(refund(10), morning + 20)->outcome, Outcome::allowed);
+    approve(person("fin", {"finance"}), evening);
+    approve(person("fin", {"finance"}), evening + 10);
+    EXPECT_EQ(propose(refund(10), evening + 20)->outcome, Outcome::allowed) << "their own yes";
+    EXPECT_EQ(propose(refund(10), evening + 12 * 3'600'000LL)->outcome, Outcome::allowed)
+        << "anybody could release that";
+}
+
 TEST_F(Policies, P3_a_change_takes_the_trust_from_what_was_proposed) {
     load_policy(trusting);
     const auto decided = [&](DecisionKind kind, Timestamp now) {

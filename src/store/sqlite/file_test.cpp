@@ -13,6 +13,12 @@
 namespace holdpoint::store::sqlite {
 namespace {
 
+/// Takes back what the sixth migration added.
+const std::string without_6 =
+    "ALTER TABLE policy_trust DROP COLUMN asked;"
+    "ALTER TABLE policy_trust DROP COLUMN excludes_requester;"
+    "ALTER TABLE policy_trust DROP COLUMN takes_code;";
+
 TEST_F(SqliteFile, BelongsToItsOwnerOnly) {
     ASSERT_TRUE(open(options()));
     ASSERT_TRUE(create(1));
@@ -147,7 +153,8 @@ TEST_F(SqliteFile, OfAnOlderVersionIsBroughtUpToDateAndKeepsWhatItHas) {
         "DROP INDEX session_id; ALTER TABLE session DROP COLUMN id;"
         "ALTER TABLE session DROP COLUMN last_seen_at; ALTER TABLE session DROP COLUMN user_agent;"
         "ALTER TABLE outbox DROP COLUMN target; ALTER TABLE request DROP COLUMN held;"
-        "ALTER TABLE event DROP COLUMN risk; PRAGMA user_version=2");
+        "ALTER TABLE event DROP COLUMN risk;" +
+        without_6 + "PRAGMA user_version=2");
     ASSERT_TRUE(open(options()));
     const Result<RequestPtr> loaded = run([&](Transaction& tx) { return tx.load(id); });
     ASSERT_TRUE(loaded);
@@ -173,7 +180,8 @@ TEST_F(SqliteFile, OfAVersionWhosePushSubscriptionsHadNoSessionOpensWithoutThem)
         "CREATE INDEX push_subscription_principal ON push_subscription(principal);"
         "INSERT INTO push_subscription SELECT randomblob(16), id, 'https://push.example/1',"
         " zeroblob(65), zeroblob(16), 'phone', 1, NULL FROM principal;"
-        "ALTER TABLE event DROP COLUMN risk; PRAGMA user_version=3");
+        "ALTER TABLE event DROP COLUMN risk;" +
+        without_6 + "PRAGMA user_version=3");
     ASSERT_EQ(answer("SELECT count(*) FROM push_subscription"), "1");
     ASSERT_TRUE(open(options()));
     EXPECT_TRUE(run([&](Transaction& tx) { return tx.load(id); }));
@@ -186,7 +194,7 @@ TEST_F(SqliteFile, OfAVersionWhoseEventsHadNoRiskIsFilteredByTheRequests) {
     ASSERT_TRUE(open(options()));
     const RequestPtr made = *create(1);
     close();
-    edit("ALTER TABLE event DROP COLUMN risk; PRAGMA user_version=4");
+    edit("ALTER TABLE event DROP COLUMN risk;" + without_6 + "PRAGMA user_version=4");
     ASSERT_TRUE(open(options()));
     for (const core::RiskLevel risk : {core::RiskLevel::low, core::RiskLevel::medium}) {
         ListFilter filter;
@@ -195,6 +203,19 @@ TEST_F(SqliteFile, OfAVersionWhoseEventsHadNoRiskIsFilteredByTheRequests) {
         ASSERT_TRUE(events);
         EXPECT_EQ(events->empty(), made->risk != risk);
     }
+}
+
+TEST_F(SqliteFile, P3_OfAVersionThatDidNotKnowWhoWasAskedTrustStandsInForNobodyCertain) {
+    ASSERT_TRUE(open(options()));
+    policy::TrustEntry entry{"k", 3, {"ann"}, start, "sha256:p", {"\"finance\"", true, true}};
+    ASSERT_TRUE(run([&](Transaction& tx) { return tx.save_trust(entry); }));
+    const auto found = [&] { return run([](Transaction& tx) { return tx.find_trust("k"); }); };
+    EXPECT_EQ(**found(), entry);
+    close();
+    edit(without_6 + "PRAGMA user_version=5");
+    ASSERT_TRUE(open(options()));
+    entry.asked = {};
+    EXPECT_EQ(**found(), entry);
 }
 
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {

@@ -317,7 +317,15 @@ constexpr const char* version_5 = R"(
 ALTER TABLE event ADD COLUMN risk INTEGER;
 )";
 
-constexpr std::array all{version_1, version_2, version_3, version_4, version_5};
+// Whom the approvals that build trust were asked of. Those in the rows that are there are taken for
+// anybody's, and so stand in for no certain people.
+constexpr const char* version_6 = R"(
+ALTER TABLE policy_trust ADD COLUMN asked TEXT NOT NULL DEFAULT '';
+ALTER TABLE policy_trust ADD COLUMN excludes_requester INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE policy_trust ADD COLUMN takes_code INTEGER NOT NULL DEFAULT 0;
+)";
+
+constexpr std::array all{version_1, version_2, version_3, version_4, version_5, version_6};
 
 }  // namespace
 

@@ -150,8 +150,8 @@ Result<void> SqliteTransaction::save_grant(const GrantRecord& record) {
 
 Result<std::optional<policy::TrustEntry>> SqliteTransaction::find_trust(const std::string& key) {
     Using row(
-        database_.cached("SELECT approvals, approvers, last_at, policy FROM policy_trust"
-                         " WHERE key=?1"));
+        database_.cached("SELECT approvals, approvers, last_at, policy, asked, excludes_requester,"
+                         " takes_code FROM policy_trust WHERE key=?1"));
     row->bind(1, key);
     std::optional<policy::TrustEntry> found;
     if (row->step()) {
@@ -162,6 +162,7 @@ Result<std::optional<policy::TrustEntry>> SqliteTransaction::find_trust(const st
             return read.error();
         entry.last_at = {row->number(2)};
         entry.policy = row->text(3);
+        entry.asked = {std::string(row->text(4)), row->number(5) != 0, row->number(6) != 0};
         found = std::move(entry);
     }
     return or_failed(std::move(found));
@@ -170,16 +171,22 @@ Result<std::optional<policy::TrustEntry>> SqliteTransaction::find_trust(const st
 Result<void> SqliteTransaction::save_trust(const policy::TrustEntry& entry) {
     const std::string approvers = encode(entry.approvers);
     Using save(
-        database_.cached("INSERT INTO policy_trust(key, approvals, approvers, last_at, policy)"
-                         " VALUES(?1, ?2, ?3, ?4, ?5)"
+        database_.cached("INSERT INTO policy_trust(key, approvals, approvers, last_at, policy,"
+                         " asked, excludes_requester, takes_code)"
+                         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
                          " ON CONFLICT(key) DO UPDATE SET approvals=excluded.approvals,"
                          " approvers=excluded.approvers, last_at=excluded.last_at,"
-                         " policy=excluded.policy"));
+                         " policy=excluded.policy, asked=excluded.asked,"
+                         " excludes_requester=excluded.excludes_requester,"
+                         " takes_code=excluded.takes_code"));
     save->bind(1, entry.key);
     save->bind(2, std::int64_t{entry.approvals});
     save->bind(3, approvers);
     save->bind(4, entry.last_at);
     save->bind(5, entry.policy);
+    save->bind(6, entry.asked.people);
+    save->bind(7, std::int64_t{entry.asked.excludes_requester});
+    save->bind(8, std::int64_t{entry.asked.takes_code});
     save->step();
     if (database_.fault() != 0) return failed();
     return {};
