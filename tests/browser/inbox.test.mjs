@@ -156,6 +156,32 @@ test('U2 three quick taps decide once', async () => {
   assert.equal(await pending(), 4)
 })
 
+test('U2 H6 on a narrow page no key decides while the list stands where the request would, and nobody is said to look', async () => {
+  const page = await open(server, 'ann', { viewport: { width: 680, height: 860 } })
+  const some = [await agent.act('narrow', { to: 'a' }, { risk: 'low' }), await agent.act('wide', { to: 'b' }, { risk: 'low' })]
+  await rowOf(page, some[1]).waitFor()
+  const told = []
+  page.on('request', (call) => call.url().endsWith('/presence') && told.push(call.url()))
+  await page.keyboard.press('j')
+  await page.locator('[aria-selected=true]').waitFor()
+  // The part with which people decide is fetched ahead of its use.
+  await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('request_pane')))
+  for (let i = 0; i < 3; ++i) {
+    await armed(page)
+    await page.keyboard.press('a')
+  }
+  assert.equal(await page.locator('article').count(), 0)
+  assert.equal(await page.getByText(/approved/).count(), 0)
+  for (const request of some) assert.equal((await agent.read(request)).state, 'pending')
+  assert.deepEqual(told, [])
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.locator('article').waitFor()
+  await eventually('the focus is on what opened', () => page.evaluate(() => document.activeElement.closest('article') !== null))
+  await assertClean(page)
+  await page.context().close()
+})
+
 test('U2 a double click and a held Enter on the button decide once', async () => {
   await distinct(6)
   await eventually('all are there', async () => (await ids()).length === 6)

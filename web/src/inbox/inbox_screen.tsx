@@ -275,11 +275,13 @@ export default function InboxScreen({ id }: { id: string | null }) {
   // On a phone the address says whether the list or a request is open; groups have no address of their own.
   const is_open = id !== null || is_bulk || (selected?.startsWith('group ') ?? false)
   // Where a request was opened by its address, the list behind it is made when somebody goes back to it, and stays from then on.
-  const shows_list = !useIsPhone() || !is_open
+  const is_phone = useIsPhone()
+  const shows_list = !is_phone || !is_open
   const [had_list, setHadList] = useState(shows_list)
   if (shows_list && !had_list) setHadList(true)
 
-  const in_pane = is_bulk && marked_requests.length > 0 ? 'marked' : row?.type === 'group' ? 'group' : shown ? 'request' : 'none'
+  // What nobody sees hears no keys, is not being looked at, and takes the focus when it comes up.
+  const in_pane = !is_open && is_phone ? 'none' : is_bulk && marked_requests.length > 0 ? 'marked' : row?.type === 'group' ? 'group' : shown ? 'request' : 'none'
 
   if (is_empty && !isFiltering(filter)) return <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 overflow-auto"><Suspense fallback={<h1 className="sr-only">Inbox</h1>}><EmptyState snoozed={snoozed} onSnoozed={() => setFilter({ ...no_filter, snoozed: true })} /></Suspense></main>
   return (
@@ -339,7 +341,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
               admits={admits}
               back={<BackButton onBack={closeMarked} />}
             />
-          ) : row?.type === 'group' ? (
+          ) : in_pane === 'group' && row?.type === 'group' ? (
             <BulkPane
               key={row.id}
               requests={row.requests}
@@ -349,7 +351,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
               admits={admits}
               back={<BackButton onBack={leave} />}
             />
-          ) : shown ? (
+          ) : in_pane === 'request' && shown ? (
             <RequestPane key={`${shown.id} ${shown.digest}`} request={shown} is_changed={is_changed} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} onShown={onShown} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
           ) : elsewhere.is_missing ? (
             <div className="m-auto px-6 text-center text-soft">

@@ -223,6 +223,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   /** If not, the rest is shown, and the next press counts. */
   const hasRead = () => {
+    // Where it stands hidden, nothing was read and nothing can be shown.
+    if (!pane.current?.getClientRects().length) return false
     const kinds = uncover()
     if (kinds.length === 0 && hasSeen()) {
       setHint(null)
