@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, afterEach, before, test } from 'node:test'
-import { assertClean, closeBrowser, open, Server } from './harness.mjs'
+import { assertClean, closeBrowser, open, pause, Server } from './harness.mjs'
 import { check, phone, variants } from './looks.mjs'
 import { fillShop, policy } from './shop.mjs'
 
@@ -70,7 +70,7 @@ test('H6 a candidate is tried against the past, the dangerous cases first, and p
   await server.admin.call('PUT', '/v1/policy', { text: policy })
 })
 
-test('H6 D8 a candidate does not replace a policy that its author has not seen', async () => {
+test('H6 D8 a candidate does not replace a policy that its author has not seen, nor does the second half of a double click', async () => {
   await go('/policy?tab=backtest')
   await page.getByLabel('A policy to try').fill(`${policy}# mine\n`)
   await page.getByRole('button', { name: 'Try it against the past' }).click()
@@ -80,6 +80,8 @@ test('H6 D8 a candidate does not replace a policy that its author has not seen',
   await put.click()
   await page.getByRole('alert').getByText('Another policy was put in force meanwhile: look again at what yours changes.').waitFor()
   await page.getByLabel('What the candidate changes').getByText('− # theirs').waitFor()
+  await put.dispatchEvent('click', { detail: 2 })
+  await pause(300)
   assert.equal((await server.admin.get('/v1/policy')).version, theirs.version)
   // Whoever has looked may.
   await put.click()

@@ -226,7 +226,7 @@ export function BacktestTab({ policy, onChanged }: { policy: Policy; onChanged: 
           <p className="mt-3 text-[0.8125rem] text-faint">Grants and trust are left out, so it errs towards more questions. At most the last 20,000 requests are looked at.</p>
           {may_put && is_tested && (
             <div className="mt-5 flex flex-wrap items-center gap-3 border-t border-line pt-5">
-              <button type="button" className="btn btn-yes" disabled={is_busy || open > 0} onClick={() => void activate()}>
+              <button type="button" className="btn btn-yes" disabled={is_busy || open > 0} onClick={({ detail }) => detail < 2 && void activate()}>
                 Put it in force
               </button>
               <span className="text-[0.875rem] text-soft">{open > 0 ? `Look at each of the ${plural(open, 'dangerous case')} first.` : 'It judges every call from then on. Active grants end.'}</span>
