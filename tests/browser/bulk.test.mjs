@@ -81,6 +81,40 @@ test('U1 H6 a veto and its reason stay while a row is opened', async () => {
   }
 })
 
+test('U1 D2 each of several that are vetoed is rejected with its own reason, until one is written for all', async () => {
+  const kinds = [['refund', 'too much'], ['mail', 'the wrong person']]
+  const made = []
+  for (const [tool, reason] of kinds) {
+    const some = []
+    for (const to of ['a', 'b', 'c']) some.push(await agent.act(tool, { to }, { risk: 'low' }))
+    made.push(some)
+    await page.locator('[id^="row-group"]', { hasText: tool }).click()
+    await page.getByText(`3 alike: ${tool}`).waitFor()
+    for (let row = 1; row <= 3; ++row) await page.getByRole('button', { name: `Veto row ${row}` }).click()
+    await page.getByLabel(/Why not those 3/).fill(reason)
+  }
+  await page.getByRole('button', { name: 'Group', exact: true }).click()
+  await page.getByRole('button', { name: 'Select', exact: true }).click()
+  const reject = async (some, write) => {
+    for (const request of some) await rowOf(page, request).locator('span').first().click()
+    await page.getByRole('button', { name: 'Decide 2 selected' }).click()
+    const field = page.getByLabel(/Why not those 2/)
+    assert.equal(await field.inputValue(), '')
+    await page.getByText('Each keeps the reason that was written for it.').waitFor()
+    if (write) await field.fill(write)
+    await armed(page)
+    await pressToTheEnd(page, 'Reject 2')
+    await armed(page)
+    await page.getByRole('button', { name: 'Yes, reject 2' }).click()
+    await eventually('both are rejected', async () => (await Promise.all(some.map((request) => agent.read(request)))).every((one) => one.outcome === 'rejected'))
+    return Promise.all(some.map(async (request) => (await agent.read(request)).decision.reason))
+  }
+  assert.deepEqual(await reject(made.map((some) => some[0])), ['too much', 'the wrong person'])
+  await page.getByRole('button', { name: 'Select', exact: true }).click()
+  assert.deepEqual(await reject(made.map((some) => some[1]), 'neither'), ['neither', 'neither'])
+  await page.getByRole('button', { name: 'Group', exact: true }).click()
+})
+
 test('U1 selected requests are decided together; critical and irreversible ones are left out', async () => {
   const plain = await agent.act('one', {})
   const asked = await agent.propose({ kind: 'confirmation', confirmation: { message: 'Publish it?', details: 'On the front page.' } })

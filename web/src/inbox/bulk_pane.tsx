@@ -180,19 +180,24 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     setSeen(null)
     setNews('')
   }
-  const [reason, putReason] = useState(() => page.map(vetoOf).find(Boolean) ?? '')
+  /** What the field said last; those that are vetoed next are given that. */
+  const [written, write] = useState('')
+  const words = new Set(vetoed.map(vetoOf))
+  const has_own = words.size > 1
+  const reason = has_own ? '' : ([...words][0] ?? written)
   const setReason = (next: string) => {
     for (const request of vetoed) keepDraft(request, 'veto', next)
-    putReason(next)
+    write(next)
+    redraw()
   }
   const toggle = (request: Request) => {
     rethink()
     keepDraft(request, 'veto', vetoOf(request) === null ? reason : null)
     redraw()
   }
-  const needs_reason = vetoed.some((request) => request.requirement.reason_required)
+  const lacks_reason = vetoed.some((request) => request.requirement.reason_required && !vetoOf(request)?.trim())
   const is_busy = page.some((request) => deciding.has(request.id))
-  const is_ready = now.length > 0 && !is_busy && !is_offline && (!needs_reason || reason.trim() !== '')
+  const is_ready = now.length > 0 && !is_busy && !is_offline && !lacks_reason
 
   const what = [taken.length ? `Approve ${taken.length}` : '', vetoed.length ? `reject ${vetoed.length}` : ''].filter(Boolean).join(', ')
   const label = what.charAt(0).toUpperCase() + what.slice(1)
@@ -208,7 +213,10 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     }
     rethink()
     const result = await decideTogether(
-      seen.map(({ request, stance }) => ({ request, call: stance === 'take' ? { decision: 'approve' as const } : { decision: 'reject' as const, ...(reason.trim() ? { reason: reason.trim() } : {}) } })),
+      seen.map(({ request, stance }) => {
+        const word = vetoOf(request)?.trim()
+        return { request, call: stance === 'take' ? { decision: 'approve' as const } : { decision: 'reject' as const, ...(word ? { reason: word } : {}) } }
+      }),
     )
     if (result.failed.length === 0) onDone(seen.map(({ request }) => request.id))
     // The button that was pressed is gone with what it decided.
@@ -371,7 +379,12 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
               <label htmlFor="bulk-reason" className="label mb-1 block">
                 Why not {vetoed.length === 1 ? 'that one' : `those ${vetoed.length}`}? The agent reads this.
               </label>
-              <input id="bulk-reason" className="field" maxLength={2000} value={reason} onChange={(event) => setReason(event.target.value)} />
+              <input id="bulk-reason" className="field" maxLength={2000} aria-describedby={has_own ? 'bulk-own' : undefined} value={reason} onChange={(event) => setReason(event.target.value)} />
+              {has_own && (
+                <p id="bulk-own" className="m-0 mt-1 text-[0.8125rem] text-soft">
+                  Each keeps the reason that was written for it. What you write here replaces them.
+                </p>
+              )}
             </div>
           )}
           <div className="flex flex-wrap items-center gap-2">
