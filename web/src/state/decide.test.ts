@@ -160,6 +160,12 @@ describe('taking back', () => {
     await undo(requests[0]!.id, () => undefined)
     expect(texts()).toEqual([expect.stringContaining('taken back; it waits again')])
   })
+  it('a failure that nobody has read outlasts what can be taken back', () => {
+    useNotices.setState({ notices: [] })
+    tell('mail: not decided.', { tone: 'bad' })
+    for (const what of ['one', 'two', 'three', 'four', 'five']) offerUndo(what, 'approve', held)
+    expect(texts().map((text) => text.split(':')[0])).toEqual(['mail', 'two', 'three', 'four', 'five'])
+  })
 })
 
 describe('an answer that does not come (H7)', () => {
