@@ -150,6 +150,28 @@ describe('taking back', () => {
     await vi.waitUntil(() => texts().length > 1)
     expect(texts()).toEqual(['1 request taken back; it waits again', '2 requests not taken back. The server does not answer.'])
   })
+  it('those that could not be are tried again, all of them and no others', async () => {
+    const send = vi.spyOn(client, 'undo').mockRejectedValue(new Unreachable())
+    undoLatest()
+    await vi.waitUntil(() => texts().some((text) => text.startsWith('3 requests not taken back')))
+    send.mockClear()
+    send.mockImplementation((id) => (id === requests[0]!.id ? Promise.resolve(requests[0]!) : Promise.reject(new Unreachable())))
+    undoLatest()
+    expect(send).toHaveBeenCalledTimes(3)
+    await vi.waitUntil(() => texts().some((text) => text.startsWith('2 requests not taken back')))
+    undoLatest()
+    expect(send.mock.calls.slice(3)).toEqual([[requests[1]!.id], [requests[2]!.id]])
+  })
+  it('after a failure, what was decided meanwhile is taken back first', async () => {
+    let fail = () => {}
+    const send = vi.spyOn(client, 'undo').mockImplementation(() => new Promise((_, reject) => (fail = () => reject(new Unreachable()))))
+    void undo(requests[0]!.id)
+    offerUndo('one', 'approve', held.slice(1, 2))
+    fail()
+    await vi.waitUntil(() => texts().some((text) => text.includes('does not answer')))
+    undoLatest()
+    expect(send.mock.calls).toEqual([[requests[0]!.id], [requests[1]!.id]])
+  })
   it('a later success leaves the button, and what was taken back is not offered any more', async () => {
     tell('Five more minutes.', { tone: 'good' })
     tell('Ten more minutes.', { tone: 'good' })

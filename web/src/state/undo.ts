@@ -97,6 +97,8 @@ async function recall(ids: string[], then: (id: string) => void): Promise<void> 
     tell(`${ids.length > 1 ? countOf(taken) : `${subjectOf(taken[0])}:`} taken back; ${taken.length > 1 ? 'they wait' : 'it waits'} again`, { tone: 'good' })
   }
   if (failed[0]) tell(`${ids.length > 1 ? `${countOf(failed)} not taken back. ` : ''}${sentence(failed[0][1])}`, { tone: 'bad', request: failed[0][0] })
+  // So that the next try is about these, unless something else was decided meanwhile.
+  if (!latest.some((id) => isHeld(useInbox.getState().requests.get(id)))) latest = failed.map(([id]) => id)
 }
 
 /** Says that decisions are held, with the button that takes them back. True if any is. */
