@@ -266,6 +266,47 @@ test('U1 H6 what is decided alone is no group, and on a phone too each of severa
   await window.context().close()
 })
 
+test('U1 H6 on a phone the focus goes along into a group or a selection, and back to the list', async () => {
+  const window = await open(server, 'ann', phone)
+  for (const amount of [10, 20, 30]) await refund(amount)
+  const one = await agent.act('one', {}, { risk: 'low' })
+  const isOn = (what) => eventually(`the focus is on ${what}`, () => window.evaluate((what) => document.activeElement.closest(what) !== null, what))
+  const back = () => window.getByRole('button', { name: 'Inbox' }).tap()
+  for (let times = 0; times < 2; ++times) {
+    await window.locator('[id^="row-group"]').tap()
+    await isOn('article')
+    await back()
+    await isOn('#requests')
+  }
+  await rowOf(window, one).tap()
+  await isOn('article')
+  await back()
+  await isOn('#requests')
+  await window.getByRole('button', { name: 'Select', exact: true }).tap()
+  await rowOf(window, one).tap()
+  await window.getByRole('button', { name: 'Decide 1 selected' }).tap()
+  await isOn('article')
+  await window.goBack()
+  await isOn('#requests')
+  await assertClean(window)
+  await window.context().close()
+})
+
+test('U1 H6 on a phone a group that others decide leads to the list, and nothing opens in its place', async () => {
+  const window = await open(server, 'ann', phone)
+  const some = []
+  for (const amount of [10, 20, 30]) some.push(await refund(amount))
+  for (const to of ['a', 'b', 'c']) await agent.act('mail', { to }, { risk: 'low' })
+  await window.locator('[id^="row-group"]', { hasText: 'refund' }).tap()
+  await window.getByText('3 alike: refund').waitFor()
+  for (const request of some) await bob.decide(request, 'reject')
+  await window.getByText('3 waiting').waitFor()
+  await window.locator('[id^="row-group"]', { hasText: 'mail' }).waitFor()
+  assert.equal(await window.locator('article').count(), 0)
+  await assertClean(window)
+  await window.context().close()
+})
+
 test('U1 H6 a row stays where it is when a more pressing one comes', async () => {
   for (const amount of [10, 20, 30]) await refund(amount, { timeout_s: 900 })
   await openGroup(3)

@@ -1,6 +1,6 @@
 // Several requests in one table, or as cards where that does not fit: what they share once, what differs in columns. Each row has its own veto; nothing is
 // decided together that has not been on the screen.
-import { useLayoutEffect, useMemo, useReducer, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { whyNotDecide } from '../model/authority'
 import { changeSince, inSeenOrder, type Choice } from '../model/bulk'
 import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../model/group'
@@ -13,6 +13,7 @@ import { decideTogether } from '../state/decide'
 import { keepDraft, readDraft } from '../state/drafts'
 import { useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
+import { catchFocus } from '../state/phone'
 import { useMe } from '../state/session'
 import { heldByMe, undo } from '../state/undo'
 import { RiskBars } from '../ui/icons'
@@ -149,6 +150,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
   guard.current ??= new Guard()
   const reading = useReading()
   const is_cards = useCards(reading)
+  useEffect(() => catchFocus(reading.box.current), [])
   const page = inSeenOrder(requests, places.current).slice(0, bulk_max)
   const [first] = useState(() => new Set(page.map((request) => request.id)))
   const content = page.map(partOf).join()

@@ -18,7 +18,7 @@ import { decide, isChange, type AskForCode, type Call } from '../state/decide'
 import { clearMarks, countWaiting, lookAt, select, toggleMark, unmark, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { useLoad } from '../state/load'
-import { isPhone, useIsPhone } from '../state/phone'
+import { catchFocus, isPhone, useIsPhone } from '../state/phone'
 import { useMe } from '../state/session'
 import { useSettings } from '../state/settings'
 import { isSnoozed, snooze } from '../state/snooze'
@@ -159,11 +159,11 @@ export default function InboxScreen({ id }: { id: string | null }) {
     const first = ids.find((one) => isStanding(one) && !deciding.has(one))
     if (first !== undefined) select(first)
   }, [selected, ids, is_complete])
-  // A group that was decided down to a few rows is no group any more.
+  // A group that was decided down to a few rows is no group any more. On a phone nothing else comes up under the thumb.
   const last_index = useRef(0)
   useEffect(() => {
     if (selected && ids.includes(selected)) last_index.current = ids.indexOf(selected)
-    else if (selected?.startsWith('group ') && ids.length > 0) select(nearest(ids, Math.min(last_index.current, ids.length - 1), isStanding))
+    else if (selected?.startsWith('group ') && ids.length > 0) select(isPhone() ? null : nearest(ids, Math.min(last_index.current, ids.length - 1), isStanding))
     else if (selected?.startsWith('group ') && is_complete) select(null)
   }, [selected, ids, is_complete])
 
@@ -277,6 +277,11 @@ export default function InboxScreen({ id }: { id: string | null }) {
   // Where a request was opened by its address, the list behind it is made when somebody goes back to it, and stays from then on.
   const is_phone = useIsPhone()
   const shows_list = !is_phone || !is_open
+  const was_open = useRef(false)
+  useEffect(() => {
+    if (was_open.current && !is_open) catchFocus(document.getElementById('requests') ?? document.getElementById('main'))
+    was_open.current = is_open
+  }, [is_open])
   const [had_list, setHadList] = useState(shows_list)
   if (shows_list && !had_list) setHadList(true)
 

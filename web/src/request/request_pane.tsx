@@ -16,7 +16,7 @@ import { keepDraft, readDraft, useDraft } from '../state/drafts'
 import { acceptAnswer, toldSoFar, useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { tell } from '../state/notices'
-import { isPhone } from '../state/phone'
+import { catchFocus } from '../state/phone'
 import { useMe } from '../state/session'
 import { confirmDecision } from '../state/passkeys'
 import { isSnoozed } from '../state/snooze'
@@ -162,12 +162,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     return () => observer.disconnect()
   }, [mode])
 
-  useEffect(() => {
-    // The list that had the focus is hidden there: whoever listens goes on with what opened. A browser may let go of what is hidden
-    // only when it draws the page next.
-    const focused = document.activeElement
-    if (isPhone() && (!focused || focused === document.body || focused.getClientRects().length === 0)) pane.current?.querySelector<HTMLElement>('[role=region]')?.focus({ preventScroll: true })
-  }, [])
+  useEffect(() => catchFocus(pane.current?.querySelector<HTMLElement>('[role=region]')), [])
 
   useLooking(request)
   const held = heldByMe(request)
