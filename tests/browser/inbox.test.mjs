@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { armed, assertClean, closeBrowser, eventually, open, pause, rowOf, Server, setStage, show, signIn, startEmpty } from './harness.mjs'
-import { checkInBothWidths } from './looks.mjs'
+import { check, checkInBothWidths } from './looks.mjs'
 
 let server, agent, ann, bob, page
 before(async () => {
@@ -815,4 +815,21 @@ test('H6 a link to one request opens that one, whatever else waits', async () =>
   await page.goto(`${server.page_url}/r/${made[0].id}`)
   await page.locator('h1', { hasText: /Nothing needs you|tool/ }).or(page.locator(`[data-request="${made[0].id}"]`)).first().waitFor()
   assert.equal(await page.locator(`[data-request="${made[0].id}"]`).count(), 1)
+})
+
+test('H6 a link to a request that cannot be read says so, and not that nothing waits', async () => {
+  const request = await agent.act('deploy', {})
+  await bob.decide(request, 'reject')
+  const address = `**/v1/requests/${request.id}`
+  for (const [status, code] of [[503, 'unavailable'], [403, 'permission_denied']]) {
+    await page.route(address, (route) => route.fulfill({ status, contentType: 'application/json', body: JSON.stringify({ error: { code, message: `told ${status}` } }) }))
+    await page.goto(`${server.page_url}/r/${request.id}`)
+    await page.getByRole('heading', { name: 'This request could not be read' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: new RegExp(`told ${status}`, 'i') }).waitFor()
+    assert.equal(await page.getByText('Nothing needs you').count(), 0)
+    await page.unroute(address)
+  }
+  await check(page, 'a request that cannot be read')
+  await page.getByRole('button', { name: 'To the inbox' }).click()
+  await page.getByText('Nothing needs you').waitFor()
 })

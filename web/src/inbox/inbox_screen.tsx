@@ -25,7 +25,7 @@ import { isSnoozed, snooze } from '../state/snooze'
 import { undoLatest } from '../state/undo'
 import { BulkPane, EmptyState, RequestPane } from '../ui/deciding'
 import { BackIcon } from '../ui/icons'
-import { Spinner } from '../ui/parts'
+import { Problem, Spinner } from '../ui/parts'
 import type { Request } from '../wire'
 import { FilterBar } from './filter_bar'
 import { RequestList } from './request_list'
@@ -58,10 +58,10 @@ function useRows(filter: Filter): Row[] {
 }
 
 /** A request that is in the address but not in the list: settled long ago, filtered away, or not there. */
-function useElsewhere(id: string | null, is_known: boolean): { request: Request | null; is_loading: boolean; is_missing: boolean } {
+function useElsewhere(id: string | null, is_known: boolean): { request: Request | null; error: unknown; is_loading: boolean; is_missing: boolean } {
   const is_wanted = id !== null && id.startsWith('req_') && !is_known
   const { data, error, is_loading } = useLoad(is_wanted ? `request ${id}` : null, () => client.request(id!))
-  return { request: data ?? null, is_loading, is_missing: error instanceof ServerError && (error.status === 404 || error.status === 400) }
+  return { request: data ?? null, error, is_loading, is_missing: error instanceof ServerError && (error.status === 404 || error.status === 400) }
 }
 
 /** False for a row that is still drawn while what it shows has gone. */
@@ -264,7 +264,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const snoozed = useMemo(() => [...requests.values()].filter((request) => isSnoozed(request)).length, [requests, rows])
 
   // Whoever came by a link is told of that request, also where nothing waits.
-  const is_empty = has_loaded && waiting - snoozed === 0 && !shown && !elsewhere.is_loading && !elsewhere.is_missing
+  const is_empty = has_loaded && waiting - snoozed === 0 && !shown && !elsewhere.is_loading && elsewhere.error === undefined
   const leave = () => {
     if (openedHere()) return history.back()
     select(null)
@@ -358,10 +358,10 @@ export default function InboxScreen({ id }: { id: string | null }) {
             />
           ) : in_pane === 'request' && shown ? (
             <RequestPane key={`${shown.id} ${shown.digest}`} request={shown} is_changed={is_changed} onDecide={onDecide(shown)} onSnooze={onSnooze(shown)} onShown={onShown} admits={admits} onGoOn={known?.state === 'settled' ? () => goOn(shown.id) : undefined} back={<BackButton onBack={leave} />} />
-          ) : elsewhere.is_missing ? (
+          ) : elsewhere.error !== undefined ? (
             <div className="m-auto px-6 text-center text-soft">
-              <h1 className="text-lg text-ink">There is no such request</h1>
-              <p className="mt-1">The link may be cut off, or it belongs to another server.</p>
+              <h1 className="text-lg text-ink">{elsewhere.is_missing ? 'There is no such request' : 'This request could not be read'}</h1>
+              {elsewhere.is_missing ? <p className="mt-1">The link may be cut off, or it belongs to another server.</p> : <Problem error={elsewhere.error} />}
               <button type="button" className="btn mt-4" onClick={leave}>
                 To the inbox
               </button>
