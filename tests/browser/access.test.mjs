@@ -368,10 +368,10 @@ test('H6 a panel leaves what is decided in sight and its buttons within reach: z
       if (key === 's' && (await page.getByText('There is more to read').count())) await page.keyboard.press(key)
       await page.getByText(title).first().waitFor()
       await fits(title)
-      if (key === 's') assert.ok(await page.evaluate(() => {
+      if (key === 's') await eventually(`what will run is seen above the grant at ${what}`, () => page.evaluate(() => {
         const [shown, value] = [document.querySelector('article [role=region]'), document.evaluate('//article//*[text()="amount"]', document, null, 9).singleNodeValue].map((one) => one.getBoundingClientRect())
         return value.top >= shown.top && value.bottom <= shown.bottom
-      }), `what will run is seen above the grant at ${what}`)
+      }))
       await check(page, `${title} at ${what}`, in_one_theme, 'article footer')
       await page.keyboard.press('Escape')
     }

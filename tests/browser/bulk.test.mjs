@@ -74,7 +74,7 @@ test('U1 H6 a veto and its reason stay while a row is opened', async () => {
   await armed(page)
   await page.keyboard.press('Shift+A')
   await pressAgain('2 requests')
-  await eventually('all are settled', async () => (await pending()) === 0, 12_000)
+  await eventually('all are settled', async () => (await pending()) === 0)
   for (const { action, outcome, decision } of await Promise.all(made.map((request) => agent.read(request)))) {
     const is_vetoed = of.startsWith(String(action.arguments.amount))
     assert.deepEqual([outcome, decision.reason ?? ''], is_vetoed ? ['rejected', 'too much'] : ['approved', ''])
@@ -213,7 +213,7 @@ test('U1 D8 what comes after the first press is not approved by the second', asy
   await page.keyboard.press('Shift+A')
   assert.equal(await pending(), 4)
   await pressAgain('4 requests')
-  await eventually('all are settled', async () => (await pending()) === 0, 12_000)
+  await eventually('all are settled', async () => (await pending()) === 0)
 })
 
 test('U1 D8 a press in the moment in which another one comes approves nothing', async () => {
@@ -250,7 +250,7 @@ test('U1 D8 what somebody changes after the first press is left out, and it says
   await armed(page)
   await page.keyboard.press('Shift+A')
   await pressAgain('3 requests')
-  await eventually('three have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 3, 12_000)
+  await eventually('three have my vote', async () => (await Promise.all(made.map((one) => agent.read(one)))).filter((one) => one.votes.some((vote) => vote.by === 'ann')).length === 3)
   assert.deepEqual((await agent.read(made[1])).votes.map((vote) => vote.by), ['bob'])
 })
 
@@ -337,7 +337,7 @@ test('U1 D9 what is not shown whole is not decided with others: plans, answers, 
   await armed(page)
   for (let i = 0; i < 8 && !(await page.getByText('1 request will run as shown').count()); ++i) await page.keyboard.press('Shift+A')
   await pressAgain('1 request')
-  await eventually('one is settled', async () => (await pending()) === 3, 12_000)
+  await eventually('one is settled', async () => (await pending()) === 3)
   assert.equal((await agent.read(seen)).outcome, 'approved')
 })
 
@@ -350,7 +350,9 @@ test('U1 D8 what I decided is not decided again in its seconds, and one of it ca
   await armed(page)
   await page.keyboard.press('Shift+A')
   await page.getByRole('button', { name: 'Undo row 2' }).waitFor()
-  assert.equal(await page.getByText(/It takes effect in \d s/).count(), 3)
+  const held = page.getByText(/It takes effect in \d s/)
+  await held.nth(2).waitFor()
+  assert.equal(await held.count(), 3)
   assert.equal(await page.getByRole('button', { name: /^Veto/ }).count(), 0)
   await page.getByRole('button', { name: 'Nothing to decide' }).waitFor()
   assert.match(await group().innerText(), /Approving…/)
@@ -358,7 +360,7 @@ test('U1 D8 what I decided is not decided again in its seconds, and one of it ca
   await page.getByRole('button', { name: 'Undo row 2' }).click()
   // The table stays, with this one to decide.
   await page.getByRole('button', { name: 'Approve 1' }).waitFor()
-  await eventually('the others take effect', async () => (await pending()) === 1, 12_000)
+  await eventually('the others take effect', async () => (await pending()) === 1)
   const left = await Promise.all(made.map((one) => agent.read(one)))
   assert.deepEqual(left.filter((one) => one.state === 'pending').map((one) => String(one.action.arguments.amount)), [second])
 })
@@ -378,7 +380,7 @@ test('U1 of more than can be decided at once the rest stays selected', async () 
   await pressToTheEnd(page, 'Approve 20')
   await page.getByRole('button', { name: 'Yes, approve 20' }).click()
   await page.getByRole('button', { name: 'Decide 2 selected' }).waitFor()
-  await eventually('twenty are settled', async () => (await pending()) === 2, 12_000)
+  await eventually('twenty are settled', async () => (await pending()) === 2)
   assert.equal(await page.getByRole('button', { name: 'Decide 2 selected' }).count(), 1)
 })
 
@@ -465,7 +467,7 @@ for (const [name, options, columns] of [['a phone', phone, 0], ['a window too na
     await window.getByLabel(/Why not that one/).fill('no')
     await pressToTheEnd(window, 'Approve 3, reject 1')
     await window.getByRole('button', { name: 'Yes, approve 3, reject 1' }).click()
-    await eventually('all are settled', async () => (await pending()) === 0, 12_000)
+    await eventually('all are settled', async () => (await pending()) === 0)
     await window.context().close()
   })
 }

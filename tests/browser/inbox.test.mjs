@@ -146,7 +146,11 @@ test('U2 three quick taps decide once', async () => {
   await armed(page)
   // From inside the page, 60 ms apart: on a busy machine presses from outside come slower than any finger.
   await page.evaluate(async () => {
+    const armedAt = () => performance.getEntriesByName('armed').at(-1).startTime
+    const before = armedAt()
     for (let i = 0; i < 3; ++i) {
+      // Where the page was held up for longer than that, it would be a press of its own: keys count 250 ms before a pointer does.
+      if (armedAt() !== before && performance.now() >= armedAt() - 270) break
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true, cancelable: true }))
       await new Promise((resolve) => setTimeout(resolve, 60))
     }
@@ -326,7 +330,7 @@ test('D8 D9 what somebody changes under my eyes is not what I confirm: the panel
   await armed(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Approve now' }).click()
-  await eventually('it is approved as changed', async () => (await agent.read(request)).outcome !== null, 12_000)
+  await eventually('it is approved as changed', async () => (await agent.read(request)).outcome !== null)
   assert.deepEqual((await agent.read(request)).release.arguments, { amount: 9999 })
 })
 
@@ -376,7 +380,7 @@ test('U2 D8 whoever types while somebody changes the request does not decide wha
   // After a click it is meant.
   await page.getByText(told).click()
   await page.keyboard.press('a')
-  await eventually('it has both votes', async () => (await agent.read(request)).outcome !== null, 12_000)
+  await eventually('it has both votes', async () => (await agent.read(request)).outcome !== null)
 })
 
 test('U2 D8 whoever types while somebody decides the request decides no other', async () => {
@@ -401,11 +405,11 @@ test('H6 filters and search live in the address', async () => {
   await page.keyboard.press('/')
   await page.keyboard.type('lamp check')
   await eventually('one is left', async () => (await ids()).join() === wanted.id)
-  assert.match(page.url(), /q=lamp\+check/)
+  await page.waitForURL(/q=lamp\+check/)
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByLabel('Risk').selectOption('high')
   await eventually('one is left', async () => (await ids()).join() === wanted.id)
-  assert.match(page.url(), /risk=high/)
+  await page.waitForURL(/risk=high/)
   const url = page.url()
   await page.goto('about:blank')
   await page.goto(url)
@@ -455,12 +459,20 @@ test('H6 single keys can be switched off', async () => {
   await page.getByLabel('Single-key shortcuts').check()
 })
 
+/** From the first row so many down, and the list stands there. */
+async function goDown(rows) {
+  const at = (place) => page.locator(`[role=option][aria-selected=true][aria-posinset="${place}"]`).waitFor()
+  await page.keyboard.press('g')
+  await at(1)
+  for (let i = 0; i < rows; ++i) await page.keyboard.press('j')
+  await at(rows + 1)
+}
+
 test('U1 what is new never moves the row under the cursor', async () => {
   await distinct(30)
   await eventually('they are there', async () => (await page.getByText('30 waiting').count()) === 1)
-  for (let i = 0; i < 15; ++i) await page.keyboard.press('j')
   const selected = page.locator('[role=option][aria-selected=true]')
-  await page.waitForTimeout(200)
+  await goDown(15)
   const [name, top] = [await selected.getAttribute('id'), (await selected.boundingBox()).y]
   await Promise.all(Array.from({ length: 5 }, (_, i) => agent.act(`new_${i}`, { i }, { risk: 'critical' })))
   await page.getByText('35 waiting').waitFor()
@@ -474,19 +486,16 @@ test('U1 what is new never moves the row under the cursor of a short list either
   const last = await agent.act('last', {})
   await page.getByText('6 waiting').waitFor()
   await page.mouse.move(1000, 300)
-  for (let i = 0; i < 2; ++i) await page.keyboard.press('j')
   const selected = page.locator('[role=option][aria-selected=true]')
-  await page.waitForTimeout(200)
+  await goDown(2)
   const stays = async (row, come, new_above) => {
     const [name, top] = [await row.getAttribute('id'), (await row.boundingBox()).y]
     const waiting = Number((await page.getByText(/^\d+ waiting$/).innerText()).split(' ')[0])
     for (const [i, risk] of come.entries()) await agent.act(`new_${waiting + i}`, {}, { risk })
     await page.getByText(`${waiting + come.length} waiting`, { exact: true }).waitFor()
-    await page.waitForTimeout(200)
+    await eventually('it says how many came in above', async () => (await page.getByRole('button', { name: /new above/ }).allInnerTexts()).join().trim() === (new_above ? `${new_above} new above` : ''))
     assert.equal(await row.getAttribute('id'), name)
     assert.ok(Math.abs((await row.boundingBox()).y - top) < 2, `${come.join()}: the row stays where it is`)
-    assert.equal(await page.getByRole('button', { name: /new above/ }).count(), new_above ? 1 : 0)
-    if (new_above) await page.getByRole('button', { name: `${new_above} new above` }).waitFor()
   }
   await stays(selected, ['medium', 'medium'], 0)
   await stays(selected, ['critical', 'critical'], 2)
@@ -515,7 +524,7 @@ test('H7 a server that restarts loses the page nothing', async () => {
   await page.keyboard.press('a')
   await server.run()
   const fresh = await agent.act('fresh', {})
-  await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 })
+  await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 })
   await rowOf(page, fresh).waitFor()
   assert.equal((await agent.read(kept)).state, 'pending')
   await show(page, kept)
@@ -561,7 +570,7 @@ test('X1 signing out that does not reach the server is told, and the page stays'
   assert.equal(await window.getByText('You may still be signed in.').count(), 0)
   await assertClean(window)
   await window.context().close()
-  await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 })
+  await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 })
 })
 
 test('H6 two tabs share one stream and both stay live', async () => {
@@ -571,10 +580,10 @@ test('H6 two tabs share one stream and both stay live', async () => {
   const request = await agent.act('both', {})
   await rowOf(page, request).waitFor()
   await rowOf(other, request).waitFor()
-  assert.equal((await ann.get('/v1/stats')).streams, 1)
+  await eventually('there is one stream', async () => (await ann.get('/v1/stats')).streams === 1)
   await page.goto('about:blank')
   const second = await agent.act('left over', {})
-  await rowOf(other, second).waitFor({ timeout: 15_000 })
+  await rowOf(other, second).waitFor({ timeout: 60_000 })
   await other.close()
 })
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { armed, assertClean, closeBrowser, eventually, open, prefer, rowOf, Server } from './harness.mjs'
+import { atRest } from './looks.mjs'
 import { fillShop, policyFile } from './shop.mjs'
 
 let server, billing, ann, refund, page
@@ -124,7 +125,7 @@ test('H6 keyboard: every page is reached, every part of it is a stop, and nothin
     await tabTo(link, window)
     await keys.press('Enter', window)
     await (text === 'Conversation' ? window.getByRole('region', { name: text }) : window.getByText(text).first()).waitFor()
-    await window.waitForTimeout(150)
+    await atRest(window)
     await toTheTop(window)
     const there = await walk(String(link), window)
     if (link !== 'Settings') continue
@@ -145,7 +146,7 @@ test('H6 keyboard: every page is reached, every part of it is a stop, and nothin
     await tabTo(tab, window)
     await keys.press('Enter', window)
     await window.getByText(text).first().waitFor()
-    await window.waitForTimeout(150)
+    await atRest(window)
     await toTheTop(window)
     await walk(tab, window)
   }
@@ -295,7 +296,8 @@ test('U1 keyboard: one of several is vetoed, the rest approved', async () => {
   await page.goto(server.page_url)
   await page.locator('[id^="row-group"]').waitFor()
   await tabTo('Requests that wait')
-  for (let i = 0; i < 20 && !(await page.getByRole('table').count()); ++i) await keys.press('ArrowDown')
+  for (let i = 0; i < 20 && !(await page.locator('[id^="row-group"][aria-selected=true]').count()); ++i) await keys.press('ArrowDown')
+  await page.getByRole('table').waitFor()
   await armed(page)
   await tabTo(/^Veto row 2/)
   await keys.press('Space')

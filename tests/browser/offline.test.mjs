@@ -36,7 +36,7 @@ test('H6 a request that is put off leaves the list, and can be brought back', as
   await rowOf(page, other).waitFor()
   assert.equal(await rowOf(page, later).count(), 0)
   await page.getByRole('button', { name: '1 later' }).click()
-  assert.equal(new URL(page.url()).searchParams.get('snoozed'), '1')
+  await page.waitForURL((url) => url.searchParams.get('snoozed') === '1')
   await show(page, later)
   await page.keyboard.press('n')
   await page.getByRole('button', { name: '0 later' }).waitFor({ state: 'detached' })
@@ -67,7 +67,7 @@ test('H6 without a connection the page still opens, decides nothing, and comes b
   assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0)
   await server.run()
   await page.context().setOffline(false)
-  await page.getByText('Nothing needs you').waitFor({ timeout: 15_000 })
+  await page.getByText('Nothing needs you').waitFor({ timeout: 60_000 })
 })
 
 test('X1 nothing of the server is kept by the service worker', async () => {

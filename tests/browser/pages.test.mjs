@@ -124,7 +124,7 @@ test('U4 a request shows what its session and its agent asked before', async () 
   await page.getByText('Refund 480 EUR for order 1220').first().waitFor()
   await page.getByRole('link', { name: 'All of it' }).first().click()
   await page.getByRole('heading', { name: 'History' }).waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('session'), 'ticket-8812')
+  await page.waitForURL((url) => url.searchParams.get('session') === 'ticket-8812')
 })
 
 test('S3 the record can be looked through, narrowed and taken away', async () => {
@@ -136,7 +136,7 @@ test('S3 the record can be looked through, narrowed and taken away', async () =>
   await page.getByText(/^1 event,/).waitFor()
   await page.getByLabel('Event').selectOption('request-settled')
   await page.getByText(/^1 event,/).waitFor()
-  assert.equal(new URL(page.url()).search, '?outcome=rejected&event=request-settled')
+  await page.waitForURL((url) => url.search === '?outcome=rejected&event=request-settled')
   const take = async (name) => {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()])
     return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
