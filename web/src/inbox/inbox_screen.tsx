@@ -1,13 +1,12 @@
 // The inbox: what waits on the left, the request under the cursor on the right; on a phone one after the other.
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import { client } from '../client'
 import { ServerError } from '../errors'
 import { whyNotDecide } from '../model/authority'
 import { isFiltering, matches, no_filter, readFilter, writeFilter, type Filter } from '../model/filter'
 import { rowsOf, type Row } from '../model/group'
 import { Guard, type Press } from '../model/guard'
-import { visibleText } from '../model/marked_text'
 import { inOrder, nextOrderChange } from '../model/order'
 import { nextReturn } from '../model/snooze'
 import { serverNow } from '../model/time'
@@ -23,7 +22,7 @@ import { useMe } from '../state/session'
 import { useSettings } from '../state/settings'
 import { isSnoozed, snooze } from '../state/snooze'
 import { undoLatest } from '../state/undo'
-import { BulkPane, EmptyState, RequestPane } from '../ui/deciding'
+import { ActiveGrants, BulkPane, EmptyState, RequestPane } from '../ui/deciding'
 import { BackIcon } from '../ui/icons'
 import { Problem, Spinner } from '../ui/parts'
 import type { Request } from '../wire'
@@ -94,25 +93,6 @@ function Toggle({ label, is_on, onToggle }: { label: string; is_on: boolean; onT
     <button type="button" aria-pressed={is_on} className={`min-h-7 rounded-md px-2 text-[0.8125rem] ${is_on ? 'font-medium text-ink underline decoration-accent decoration-2 underline-offset-4' : 'text-soft hover:text-ink'}`} onClick={onToggle}>
       {label}
     </button>
-  )
-}
-
-/** Whoever decides here should know what passes without being asked. */
-function ActiveGrants() {
-  const has_loaded = useInbox((inbox) => inbox.has_loaded)
-  const { data } = useLoad(has_loaded ? 'grants active' : null, () => client.grants({ limit: '1000' }), { every_ms: 30_000 })
-  if (!data?.length) return null
-  const what = [...new Set(data.map((grant) => grant.tool))]
-  return (
-    <p className="m-0 flex min-h-9 items-center gap-2 border-t border-line px-4 text-[0.8125rem] text-soft">
-      <span className="foreign-line min-w-0 flex-1">
-        {plural(data.length, 'grant lets', 'grants let')} {visibleText(what.slice(0, 3).join(', '))}
-        {what.length > 3 ? ' and more' : ''} pass
-      </span>
-      <Link href="/grants" className="btn-link shrink-0">
-        See
-      </Link>
-    </p>
   )
 }
 
@@ -326,7 +306,11 @@ export default function InboxScreen({ id }: { id: string | null }) {
           ) : (
             <RequestList rows={rows} ids={ids} selected={selected} is_marking={is_marking} onPick={pick} onKeyDown={onListKey} />
           )}
-          <ActiveGrants />
+          {has_loaded && (
+            <Suspense>
+              <ActiveGrants />
+            </Suspense>
+          )}
         </section>
       )}
       <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>

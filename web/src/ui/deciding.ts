@@ -3,6 +3,7 @@ import { later } from './later'
 
 export const RequestPane = later(() => import('../request/request_pane'))
 export const BulkPane = later(() => import('../inbox/bulk_pane'))
+export const ActiveGrants = later(() => import('../inbox/active_grants'))
 export const EmptyState = later(() => import('../inbox/empty_state'))
 export const GrantPanel = later(() => import('../request/grant_panel'))
 export const RarePanel = later(() => import('../request/rare_panels'))
