@@ -6,7 +6,7 @@ import { armed, assertClean, closeBrowser, eventually, open, prefer, pressToTheE
 import { fillDemo, fillMany } from './demo.mjs'
 import { unfold } from './inside.mjs'
 import { fillShop, policyFile } from './shop.mjs'
-import { atRest, check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
+import { atRest, follow, check, checkInBothWidths, in_one_theme, phone, variants, with_more_contrast } from './looks.mjs'
 
 let server, made, billing, ann
 before(async () => {
@@ -313,8 +313,7 @@ for (const [what, viewport] of [['200 % zoom', { width: 680, height: 430 }], ['3
   test(`H6 nothing is cut off at ${what}, and axe finds nothing`, { timeout: 240_000 }, async () => {
     const page = await open(server, 'admin', { viewport })
     for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.question.id}`, 'chat', 'history', 'grants', 'policy', 'stats', 'audit', 'people', 'settings']) {
-      await page.goto(`${server.page_url}/${path}`)
-      await atRest(page)
+      await follow(page, path)
       const [wide, has_bar] = await page.evaluate(() => [document.documentElement.scrollWidth - innerWidth, [...document.querySelectorAll('article footer button')].every((button) => button.getBoundingClientRect().right <= innerWidth + 1)])
       assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`)
       assert.ok(has_bar, `${path}: the bar fits`)
@@ -391,8 +390,7 @@ test('H6 whoever asks for more contrast gets it, on every page', { timeout: 240_
   const page = await open(server, 'admin')
   await page.emulateMedia({ contrast: 'more' })
   for (const path of ['', `r/${made.shell.id}`, `r/${made.plan.id}`, `r/${made.odd.id}`, 'chat', 'history', 'grants', 'policy', 'stats', 'audit', 'people', 'settings']) {
-    await page.goto(`${server.page_url}/${path}`)
-    await atRest(page)
+    await follow(page, path)
     await check(page, `/${path} with more contrast`, with_more_contrast)
   }
   await page.context().close()

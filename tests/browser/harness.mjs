@@ -105,12 +105,27 @@ export class Server {
     return this.admin.post('/v1/links', { name }).then((answer) => answer.url)
   }
 
-  /** Somebody who is signed in, without a page: what a browser may do and a key may not. */
-  async signedIn(name) {
+  async startSession(name) {
     const link = new URL(await this.link(name)).hash.slice(1)
     const answer = await fetch(`${this.url}/v1/session`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ link }) })
     const { csrf } = await answer.json()
-    return new Client(this.url, null, name, { Cookie: answer.headers.get('set-cookie').split(';')[0], 'X-Holdpoint-CSRF': csrf })
+    return { cookie: answer.headers.get('set-cookie').split(';')[0], csrf }
+  }
+
+  /** Somebody who is signed in, without a page: what a browser may do and a key may not. */
+  async signedIn(name) {
+    const { cookie, csrf } = await this.startSession(name)
+    return new Client(this.url, null, name, { Cookie: cookie, 'X-Holdpoint-CSRF': csrf })
+  }
+
+  /** What a browser remembers in which somebody signed in before: most tests begin there. */
+  async rememberedBy(person) {
+    const { hostname, origin } = new URL(this.page_url)
+    const [name, value] = (await this.startSession(person)).cookie.split('=')
+    return {
+      cookies: [{ name, value, domain: hostname, path: '/', expires: -1, httpOnly: true, secure: false, sameSite: 'Strict' }],
+      origins: [{ origin, localStorage: [{ name: 'holdpoint.signed_in', value: '1' }] }],
+    }
   }
 }
 
@@ -168,7 +183,7 @@ export const closeBrowser = async () => {
 
 /** A browser window of one person. What it did wrong (policy violations, script errors) is in `wrongs`. */
 export async function open(server, name, options = {}) {
-  const context = await (await launch()).newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce', ...options })
+  const context = await (await launch()).newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce', storageState: name ? await server.rememberedBy(name) : undefined, ...options })
   // Far above what anything should need: the machine may be busy.
   context.setDefaultTimeout(Number(process.env.HOLDPOINT_PATIENCE_MS ?? 30_000))
   const page = await context.newPage()
@@ -189,7 +204,10 @@ export async function open(server, name, options = {}) {
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => globalThis.tellViolation(`${event.violatedDirective} ${event.blockedURI}`))
   })
-  if (name) await signIn(page, await server.link(name))
+  if (name) {
+    await page.goto(server.page_url)
+    await page.getByText('Live', { exact: true }).waitFor()
+  }
   return page
 }
 

@@ -15,6 +15,21 @@ export const in_one_theme = [['light', { rules: { 'color-contrast': { enabled: f
 /** For those who asked for more contrast: seven to one, not four and a half. */
 export const with_more_contrast = ['light', 'dark'].map((theme) => [theme, { runOnly: { type: 'rule', values: ['color-contrast-enhanced'] }, rules: { 'color-contrast-enhanced': { enabled: true } } }])
 
+/** Goes there as a link does, without loading the page anew, and waits until that is what is shown. */
+export async function follow(page, path) {
+  await page.evaluate((path) => {
+    const heading = document.querySelector('h1')
+    const is_inbox = (where) => /^\/(r\/|$)/.test(where)
+    const stays = is_inbox(location.pathname) && is_inbox(path)
+    history.pushState(null, '', path)
+    dispatchEvent(new PopStateEvent('popstate'))
+    const [, request] = path.match(/^\/r\/(\w+)/) ?? []
+    globalThis.has_arrived = () => (stays || document.querySelector('h1') !== heading) && (!request || document.querySelector(`[data-request="${request}"]`))
+  }, `/${path}`)
+  await page.waitForFunction(() => globalThis.has_arrived())
+  await atRest(page)
+}
+
 /** Until the page is there and nothing turns on it any more: what is looked at is not that it is being read. */
 export async function atRest(page) {
   await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' })
@@ -58,6 +73,6 @@ export async function checkInBothWidths(page, where, within = 'html') {
   const wide = page.viewportSize()
   await page.setViewportSize({ width: phone.viewport.width, height: phone.viewport.height })
   await page.locator(within).waitFor()
-  await check(page, `${where}, on a phone`, themes, within)
+  await check(page, `${where}, on a phone`, in_one_theme, within)
   await page.setViewportSize(wide)
 }
