@@ -360,7 +360,7 @@ class Scene:
         if len(requests) != count:
             raise Broken("doubled", f"{self.session}: {len(requests)} requests of a batch of {count}")
         self.check_promises(by_id)
-        self.check_run(requests)
+        self.check_run(requests, timelines)
         for request, events in zip(requests, timelines):
             self.check_one(request, events)
         return self.is_played() and all(request["state"] == "settled" for request in requests)
@@ -380,14 +380,16 @@ class Scene:
             if seconds_since(until) > self.LATE_S_MAX:
                 raise Broken("lost", f"{request['id']}: {note} was held until {until} and has not taken effect")
 
-    def check_run(self, requests):
-        """Nothing of a run is released, or waits, once it was aborted."""
-        ended = [request["settled_at"] for request in requests
+    def check_run(self, requests, timelines):
+        """Nothing of a run is released, or waits, once it was aborted. The order is that of the record: two that came within
+        the same milliseconds may carry the times at which they came."""
+        settled = [next((event["seq"] for event in events if event["type"] == "request-settled"), None) for events in timelines]
+        ended = [seq for request, seq in zip(requests, settled)
                  if request["outcome"] == "aborted" or request["timed_out"] == "abort"]
-        for request in requests:
+        for request, seq in zip(requests, settled):
             if ended and request["state"] == "pending":
                 raise Broken("inconsistent", f"{request['id']} waits in a run that was aborted")
-            if ended and request["release"] is not None and request["settled_at"] > min(ended):
+            if ended and request["release"] is not None and seq > min(ended):
                 raise Broken("ungated", f"{request['id']} was released after its run was aborted")
         ends = self.ends_at(requests)
         for at, _, body in self.calls:
