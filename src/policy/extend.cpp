@@ -129,8 +129,8 @@ Result<void> check_threshold(const PolicyFile& child, const PolicyFile& above,
         *demands.reject_threshold <= above.defaults.demands.reject_threshold.value_or(1))
         return {};
     return refused_layer(child,
-                         fmt::format("cannot ask for more rejections than the layer above, by "
-                                     "`reject_threshold` in {}",
+                         fmt::format("cannot ask for more rejections than the defaults of the "
+                                     "layer above, by `reject_threshold` in {}",
                                      where));
 }
 
@@ -186,8 +186,18 @@ Result<void> check_timeouts(const PolicyFile& child, const PolicyFile& above) {
             return refused(fmt::format("gate `{}`", gate.name));
     for (const Rule& rule : child.rules) {
         const Gate* gate = find_by(above.gates, &Gate::name, rule.gate);
-        if (rule.patience.timeout_ms && (is_default || (gate && lets(*gate))))
+        const bool is_let = gate && lets(*gate);
+        if (rule.patience.timeout_ms && (is_default || is_let))
             return refused(fmt::format("rule `{}`", rule.id));
+        // It would speak for the gate with the gate's own time, where a rule above gives more.
+        const bool has_longer = is_let && std::ranges::any_of(above.rules, [&](const Rule& other) {
+                                    return other.gate == gate->name && other.patience.timeout_ms;
+                                });
+        if (has_longer)
+            return refused_layer(child,
+                                 fmt::format("cannot hold by gate `{}` in rule `{}`: silence "
+                                             "releases there after the time of a rule above",
+                                             gate->name, rule.id));
     }
     return {};
 }

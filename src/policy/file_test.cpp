@@ -435,6 +435,12 @@ TEST_F(LayerTest, T1_it_cannot_shorten_the_silence_that_releases_above) {
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, HasSubstr("cannot set `timeout` in rule `r`"));
     EXPECT_FALSE(below_of(gate, "defaults: {timeout: 1s}\n"));
+    const std::string_view slower =
+        "gates: {quiet: {type: specific_tools, tools: [a], risk: low, timeout: 1m, on_timeout: "
+        "approve}}\nrules: [{id: slow, tools: [a], then: require, gate: quiet, timeout: 1h}]\n";
+    const std::string_view plain = "rules: [{id: r, tools: [a], then: require, gate: quiet}]\n";
+    EXPECT_FALSE(below_of(slower, plain)) << "the gate's own minute would count again";
+    EXPECT_TRUE(below_of(gate, plain));
     EXPECT_FALSE(below_of(by_default, own));
     EXPECT_FALSE(below_of(by_default, "defaults: {timeout: 1s}\n"));
     EXPECT_TRUE(below_of(gate, own)) << "a gate of its own is not released by silence";

@@ -35,24 +35,33 @@ Result<RequestPtr> take_held_noes(store::Transaction& tx, const policy::Policy& 
     return request;
 }
 
-/// Ends one request of the run. What policy cannot remember of it keeps nothing running.
+/// The end of a run stands, whatever policy remembers of it: what cannot be read keeps nothing
+/// running.
+Result<void> remember_end(store::Transaction& tx, const policy::Policy& policy,
+                          const core::Request& request, Timestamp now) {
+    const Result<void> remembered =
+        tx.attempt([&] { return remember_settled(tx, policy, request, now); });
+    if (remembered || remembered.error().code == ErrorCode::unavailable) return remembered;
+    spdlog::error("policy does not remember how {} ended: {}", request.id.text(),
+                  remembered.error().message);
+    return {};
+}
+
+/// Ends one request of the run. Policy remembers what somebody said about it; of the others only
+/// the run has ended, and that is remembered of the one that ended it.
 Result<void> abort_sibling(store::Transaction& tx, const policy::Policy& policy,
                            const RequestPtr& sibling, const core::Request& aborted,
                            const core::Actor& person, Timestamp now) {
     Result<RequestPtr> stored = take_held_noes(tx, policy, sibling, now);
     if (!stored) return stored.error();
-    if ((*stored)->state == core::State::pending)
+    const bool has_ended = (*stored)->state == core::State::settled;
+    if (!has_ended)
         stored = tx.apply(aborted.decision ? core::abort_with(**stored, *aborted.decision,
                                                               aborted.id, person, now)
                                            : core::abort_unanswered(**stored, aborted.id, now));
     if (!stored) return stored.error();
-    const Result<void> remembered =
-        tx.attempt([&] { return remember_settled(tx, policy, **stored, now); });
-    if (!remembered && remembered.error().code == ErrorCode::unavailable) return remembered;
-    if (!remembered)
-        spdlog::error("policy does not remember how {} ended: {}", sibling->id.text(),
-                      remembered.error().message);
-    return {};
+    if (!has_ended && !core::has_rejection(**stored)) return {};
+    return remember_end(tx, policy, **stored, now);
 }
 
 /// Ends every request that waits in the run of one that was aborted.
@@ -129,11 +138,13 @@ Result<RequestPtr> carry_out(store::Transaction& tx, const policy::Policy& polic
                              const core::Actor& person, Timestamp now) {
     Result<RequestPtr> stored = tx.apply(std::move(step));
     if (!stored) return stored.error();
-    if ((*stored)->state == core::State::settled)
+    if ((*stored)->state == core::State::pending) return stored;
+    if (!core::has_ended_run(**stored)) {
         if (Result<void> ok = remember_settled(tx, policy, **stored, now); !ok) return ok.error();
-    if (core::has_ended_run(**stored))
-        if (Result<void> ok = abort_siblings(tx, policy, **stored, person, now); !ok)
-            return ok.error();
+        return stored;
+    }
+    if (Result<void> ok = remember_end(tx, policy, **stored, now); !ok) return ok.error();
+    if (Result<void> ok = abort_siblings(tx, policy, **stored, person, now); !ok) return ok.error();
     return stored;
 }
 

@@ -67,11 +67,17 @@ Result<RequestPtr> pass_once(store::Transaction& tx, const policy::Policy& polic
     return carry_out(tx, policy, std::move(*step), core::timer_actor(), now);
 }
 
+bool is_same_run(const core::Request& a, const core::Request& b) {
+    return !a.session.empty() && a.session == b.session && a.agent_id == b.agent_id;
+}
+
 /// Lets everything happen that was due up to `horizon`, in the order in which it was due: a run
 /// that was aborted releases nothing afterwards, however late the timer is. What cannot happen is
-/// put off, with the rest of that request, and keeps nothing else waiting.
+/// put off, with the rest of that request, and keeps nothing waiting but the run that it would have
+/// ended.
 Result<void> pass_in_order(store::Transaction& tx, const policy::Policy& policy, Moments moments,
                            Timestamp horizon, Timestamp now) {
+    std::vector<RequestPtr> unended;  // they should have ended their runs, and could not
     while (!moments.empty()) {
         const RequestId id = moments.top().request->id;
         moments.pop();
@@ -85,6 +91,13 @@ Result<void> pass_in_order(store::Transaction& tx, const policy::Policy& policy,
             if (Result<void> ok = tx.look_again(id, due->at); !ok) return ok.error();
             continue;
         }
+        const bool is_over = std::ranges::any_of(
+            unended, [&](const RequestPtr& other) { return is_same_run(*other, **request); });
+        if (is_over) {
+            const Error why{ErrorCode::internal, "its run was to end before, and could not"};
+            if (Result<void> ok = put_off(tx, id, why, now); !ok) return ok.error();
+            continue;
+        }
         RequestPtr after;
         const Result<void> passed = tx.attempt([&]() -> Result<void> {
             Result<RequestPtr> stored = pass_once(tx, policy, *request, *due, now);
@@ -94,9 +107,10 @@ Result<void> pass_in_order(store::Transaction& tx, const policy::Policy& policy,
         });
         if (passed) {
             put(moments, std::move(after), now);
-        } else if (Result<void> ok = put_off(tx, id, passed.error(), now); !ok) {
-            return ok.error();
+            continue;
         }
+        if (due->ends_run) unended.push_back(*request);
+        if (Result<void> ok = put_off(tx, id, passed.error(), now); !ok) return ok.error();
     }
     return {};
 }

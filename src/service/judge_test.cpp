@@ -37,6 +37,20 @@ class Policies : public StoreTest {
         return decide_call(call);
     }
 
+    /// As a damaged store might hold it.
+    void save_unreadable_grant() {
+        get([&](store::Transaction& tx) -> Result<bool> {
+            store::GrantRecord unreadable;
+            unreadable.grant.id = "gr_x";
+            unreadable.grant.agent = "bot";
+            unreadable.grant.tool = "refund";
+            unreadable.grant.uses_left = -1;
+            unreadable.grant.expires_at = start + 3'600'000;
+            if (Result<void> ok = tx.save_grant(unreadable); !ok) return ok.error();
+            return true;
+        });
+    }
+
     static constexpr const char* counted = R"(
 holdpoint: 1
 policy: counted
@@ -284,16 +298,7 @@ TEST_F(Policies, T1_P7_what_cannot_end_keeps_no_other_deadline_waiting) {
     call.hold_ms = 5000;
     ASSERT_FALSE(decide_call(call)->refusal);
     const std::size_t events = event_count(stuck);
-    get([&](store::Transaction& tx) -> Result<bool> {
-        store::GrantRecord unreadable;
-        unreadable.grant.id = "gr_x";
-        unreadable.grant.agent = "bot";
-        unreadable.grant.tool = "refund";
-        unreadable.grant.uses_left = -1;
-        unreadable.grant.expires_at = start + 3'600'000;
-        if (Result<void> ok = tx.save_grant(unreadable); !ok) return ok.error();
-        return true;
-    });
+    save_unreadable_grant();
     const Timestamp now = start + 10 * core::test::minute;
     const Expired passed =
         get([&](store::Transaction& tx) { return expire_due(tx, *in_force(), now, 100); });
@@ -306,6 +311,26 @@ TEST_F(Policies, T1_P7_what_cannot_end_keeps_no_other_deadline_waiting) {
         decide_now(stuck, DecisionKind::approve, person("ben"), now + 1000);
     ASSERT_FALSE(late) << "nobody releases it meanwhile";
     EXPECT_EQ(late.error().code, ErrorCode::internal);
+}
+
+TEST_F(Policies, D6_T1_a_run_ends_also_where_policy_cannot_remember_it) {
+    load_policy(granting);
+    add_person("ann");
+    core::Proposal ending = refund(50), waiting = refund(60);
+    ending.session = waiting.session = "run";
+    ending.timeout_ms = 2000;
+    ending.on_timeout = core::TimeoutAction::abort;
+    const RequestId first = propose(ending)->id, second = propose(waiting)->id;
+    DecideCall call{second, command(DecisionKind::approve), person("ann"), {}, start + 1};
+    call.hold_ms = 4000;
+    ASSERT_FALSE(decide_call(call)->refusal);
+    save_unreadable_grant();
+    get([&](store::Transaction& tx) {
+        return expire_due(tx, *in_force(), start + 10 * core::test::minute, 100);
+    });
+    EXPECT_EQ(load(first)->timeout_taken, core::TimeoutAction::abort);
+    EXPECT_EQ(load(second)->state, State::settled);
+    EXPECT_FALSE(load(second)->is_released) << "its run was over before";
 }
 
 TEST_F(Policies, P7_a_grant_needs_the_approval_that_releases) {

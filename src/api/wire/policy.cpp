@@ -1,5 +1,7 @@
 #include "api/wire/policy.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/wire/request.h"
@@ -114,7 +116,7 @@ std::string to_json(const PolicySummary& summary) {
     writer.word("origin", summary.origin);
     writer.boolean("is_disabled", policy.file.is_disabled);
     writer.number("rules", static_cast<std::int64_t>(policy.file.rules.size()));
-    writer.number("gates", static_cast<std::int64_t>(policy.file.gates.size()));
+    writer.number("gates", std::ranges::count(policy.file.gates, false, &policy::Gate::is_implied));
     writer.number("tests", static_cast<std::int64_t>(policy.file.tests.size()));
     writer.name("warnings") += '[';
     for (std::size_t i = 0; i < policy.warnings.size(); ++i) {

@@ -184,9 +184,9 @@ describe('taking back', () => {
   })
   it('a failure that nobody has read outlasts what can be taken back', () => {
     useNotices.setState({ notices: [] })
-    tell('mail: not decided.', { tone: 'bad' })
+    for (const what of ['mail', 'wire', 'fax']) tell(`${what}: not decided.`, { tone: 'bad' })
     for (const what of ['one', 'two', 'three', 'four', 'five']) offerUndo(what, 'approve', held)
-    expect(texts().map((text) => text.split(':')[0])).toEqual(['mail', 'two', 'three', 'four', 'five'])
+    expect(texts().map((text) => text.split(':')[0])).toEqual(['mail', 'wire', 'fax', 'two', 'three', 'four', 'five'])
   })
 })
 

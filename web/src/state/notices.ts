@@ -19,8 +19,9 @@ export function tell(text: string, more: Partial<Omit<Notice, 'id' | 'text'>> = 
   const notice: Notice = { id: ++last, tone: 'plain', stays: more.tone === 'bad', for_ms: more.action ? 8000 : 4000, text, ...more }
   // A new success replaces the last one; failures stay until they are read, and what can be taken back as long as it can.
   useNotices.setState(({ notices }) => {
-    const kept = notices.filter((old) => old.stays || old.action || notice.stays)
-    return { notices: [...kept.filter((old, i) => old.stays || i >= kept.length - 3).slice(-5), notice] }
+    const failures = notices.filter((old) => old.stays).slice(-5)
+    const others = notices.filter((old) => !old.stays && (old.action || notice.stays)).slice(-3)
+    return { notices: [...notices.filter((old) => failures.includes(old) || others.includes(old)), notice] }
   })
   if (!notice.stays) setTimeout(() => dismiss(notice.id), notice.for_ms)
 }
