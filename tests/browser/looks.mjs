@@ -73,6 +73,6 @@ export async function checkInBothWidths(page, where, within = 'html') {
   const wide = page.viewportSize()
   await page.setViewportSize({ width: phone.viewport.width, height: phone.viewport.height })
   await page.locator(within).waitFor()
-  await check(page, `${where}, on a phone`, in_one_theme, within)
+  await check(page, `${where}, on a phone`, themes, within)
   await page.setViewportSize(wide)
 }
