@@ -5,6 +5,7 @@
 //                    the page itself
 // CHROMIUM           the browser (default: /usr/bin/chromium)
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createRequire } from 'node:module'
@@ -21,12 +22,12 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 export const binary = process.env.HOLDPOINT_BIN ?? join(root, 'build/holdpoint')
 const where = process.env.HOLDPOINT_WEB_URL ?? ''
 
+/** One below those from which the system takes the ports of outgoing connections: none of them takes it meanwhile, or while a server restarts. */
 export const freePort = () =>
   new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address()
-      probe.close(() => resolve(port))
-    })
+    const port = 20_000 + randomInt(12_000)
+    const probe = createServer().listen(port, '127.0.0.1', () => probe.close(() => resolve(port)))
+    probe.once('error', () => resolve(freePort()))
   })
 
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -23,7 +23,7 @@ const go = (path, window = page) => window.goto(server.page_url + path)
 
 test('H6 the policy page shows the text, its parts and what it extends', async () => {
   await go('/policy')
-  await page.getByText('3 rules, 6 gates, 1 test').waitFor()
+  await page.getByText('3 rules, 5 gates, 1 test').waitFor()
   const outline = page.getByRole('navigation', { name: 'Parts of the policy' })
   await outline.getByRole('button', { name: 'stolen deny' }).click()
   const line = policy.split('\n').findIndex((text) => text.includes('id: stolen')) + 1

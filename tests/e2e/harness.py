@@ -13,6 +13,7 @@ import os
 import pathlib
 import queue
 import re
+import secrets
 import shlex
 import shutil
 import signal
@@ -65,9 +66,16 @@ def eventually(condition, what, timeout_s=PATIENCE_S, every_s=0.02):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One below those from which the system takes the ports of outgoing connections: none of them takes it meanwhile, or while
+    a server restarts."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("0.0.0.0", port))
+                return port
+            except OSError:
+                continue
 
 
 class Spec:
