@@ -49,7 +49,12 @@ test('P7 U1 approving with a grant lets similar actions pass, and no others', as
 })
 
 test('P7 the grants page shows what passes, what is left, and ends it', async () => {
-  await page.goto(`${server.page_url}/grants`)
+  // Whoever decides is told what passes without them.
+  const other = await deploy.act('run', { command: 'uptime' })
+  await page.goto(server.page_url)
+  await page.getByText('1 grant lets refund pass').waitFor()
+  await page.getByRole('link', { name: 'See', exact: true }).click()
+  await bob.decide(other, 'reject')
   await page.getByText(/1 use left/).waitFor()
   await page.getByRole('button', { name: /^refund/ }).click()
   await page.getByRole('link', { name: /Refund 25 EUR for order 1301/ }).waitFor()

@@ -108,6 +108,7 @@ export default function InboxScreen({ id }: { id: string | null }) {
   const has_loaded = useInbox((inbox) => inbox.has_loaded)
   const is_complete = useInbox((inbox) => inbox.is_complete)
   const expected = useInbox((inbox) => inbox.expected)
+  const { data: grants } = useLoad(has_loaded ? 'grants active' : null, () => client.grants({ limit: '1000' }), { every_ms: 30_000 })
   const grouping = useSettings((settings) => settings.grouping)
   const [is_marking, setMarking] = useState(false)
   const [is_bulk, setBulk] = useState(false)
@@ -306,11 +307,11 @@ export default function InboxScreen({ id }: { id: string | null }) {
           ) : (
             <RequestList rows={rows} ids={ids} selected={selected} is_marking={is_marking} onPick={pick} onKeyDown={onListKey} />
           )}
-          {has_loaded && (
+          {grants?.length ? (
             <Suspense>
-              <ActiveGrants />
+              <ActiveGrants grants={grants} />
             </Suspense>
-          )}
+          ) : null}
         </section>
       )}
       <section aria-label="Decision" className={`${is_open ? 'flex' : 'hidden md:flex'} min-w-0 flex-1 flex-col bg-paper`}>
