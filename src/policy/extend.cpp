@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "policy/glob.h"
+#include "policy/terms.h"
 
 namespace holdpoint::policy {
 namespace {
@@ -203,15 +204,26 @@ Result<void> check_timeouts(const PolicyFile& child, const PolicyFile& above) {
 }
 
 /// It also holds for calls that the layers above hold: there it must not be what releases them or
-/// who takes over.
-Result<void> check_patience(const PolicyFile& child, std::string_view what, const std::string& name,
-                            const Patience& patience) {
+/// who takes over, nor end them more mildly than it is said there, by default or by the gate above
+/// for which a rule speaks.
+Result<void> check_patience(const PolicyFile& child, const PolicyFile& above, std::string_view what,
+                            const std::string& name, const Patience& patience,
+                            const Gate* gate_above) {
     if (lets_silence_release(patience))
         return refused_layer(
             child, fmt::format("cannot let silence release what {} `{}` holds", what, name));
     if (!patience.escalate_to.empty())
         return refused_layer(
             child, fmt::format("cannot say who takes over from others in {} `{}`", what, name));
+    const auto is_milder_than = [&](const Patience& theirs) {
+        return patience.on_timeout && theirs.on_timeout &&
+               strictness(*patience.on_timeout) < strictness(*theirs.on_timeout);
+    };
+    if (is_milder_than(above.defaults.patience) ||
+        (gate_above && is_milder_than(gate_above->patience)))
+        return refused_layer(
+            child, fmt::format("cannot soften what silence means, by `on_timeout` in {} `{}`", what,
+                               name));
     return {};
 }
 
@@ -257,7 +269,9 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
     for (const Gate& gate : child.gates) {
         if (gate.on_error == OnError::allow)
             return refused_layer(child, fmt::format("cannot let gate `{}` fail open", gate.name));
-        if (Result<void> ok = check_patience(child, "gate", gate.name, gate.patience); !ok)
+        if (Result<void> ok =
+                check_patience(child, above, "gate", gate.name, gate.patience, nullptr);
+            !ok)
             return ok;
         if (Result<void> ok =
                 check_threshold(child, above, fmt::format("gate `{}`", gate.name), gate.demands);
@@ -265,7 +279,10 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
             return ok;
     }
     for (const Rule& rule : child.rules) {
-        if (Result<void> ok = check_patience(child, "rule", rule.id, rule.patience); !ok) return ok;
+        const Gate* gate = find_by(above.gates, &Gate::name, rule.gate);
+        if (Result<void> ok = check_patience(child, above, "rule", rule.id, rule.patience, gate);
+            !ok)
+            return ok;
         if (Result<void> ok =
                 check_threshold(child, above, fmt::format("rule `{}`", rule.id), rule.demands);
             !ok)

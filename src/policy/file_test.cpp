@@ -1,5 +1,6 @@
 #include "policy/file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -445,6 +446,32 @@ TEST_F(LayerTest, T1_it_cannot_shorten_the_silence_that_releases_above) {
     EXPECT_FALSE(below_of(by_default, "defaults: {timeout: 1s}\n"));
     EXPECT_TRUE(below_of(gate, own)) << "a gate of its own is not released by silence";
     EXPECT_TRUE(below_of("", "defaults: {timeout: 1s}\n"));
+}
+
+TEST_F(LayerTest, T1_it_cannot_soften_what_silence_means_above) {
+    const auto below_of = [](std::string_view above, std::string_view body) {
+        return extend(file_of("extends: org\n" + std::string(body)), [&](const std::string&) {
+            return Result<std::string>("holdpoint: 1\nlayer: organisation\n" + std::string(above));
+        });
+    };
+    const std::string_view gate =
+        "gates: {stop: {type: specific_tools, tools: [a], on_timeout: abort}}\n";
+    const std::string_view by_default = "defaults: {on_timeout: abort}\n";
+    const auto rule = [](std::string_view gate_name, std::string_view on_timeout) {
+        return fmt::format("rules: [{{id: r, tools: [a], then: require{}, on_timeout: {}}}]\n",
+                           gate_name.empty() ? "" : fmt::format(", gate: {}", gate_name),
+                           on_timeout);
+    };
+    const Result<PolicyFile> refused = below_of(gate, rule("stop", "skip"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("by `on_timeout` in rule `r`"));
+    EXPECT_TRUE(below_of(gate, rule("stop", "abort")));
+    EXPECT_TRUE(below_of(gate, rule("", "skip"))) << "the gate above keeps its own word";
+    EXPECT_FALSE(below_of(by_default, rule("", "skip")));
+    EXPECT_FALSE(below_of(by_default,
+                          "gates: {g: {type: specific_tools, tools: [a], on_timeout: reject}}\n"));
+    EXPECT_TRUE(below_of("", rule("", "skip"))) << "nothing was said above";
 }
 
 TEST_F(LayerTest, D2_it_cannot_make_a_no_harder_or_demand_less) {

@@ -11,27 +11,6 @@
 namespace holdpoint::policy {
 namespace {
 
-/// How strict an ending is; the strictest of several counts.
-int strictness(TimeoutAction action) {
-    switch (action) {
-        case TimeoutAction::abort:
-            return 6;
-        case TimeoutAction::reject:
-            return 5;
-        case TimeoutAction::escalate:
-            return 4;
-        case TimeoutAction::skip:
-            return 3;
-        case TimeoutAction::retry:
-            return 2;
-        case TimeoutAction::use_default:
-            return 1;
-        case TimeoutAction::approve:
-            break;
-    }
-    return 0;
-}
-
 template <class T>
 void prefer(std::optional<T>& own, const std::optional<T>& fallback) {
     if (!own) own = fallback;
@@ -248,6 +227,26 @@ core::Requirement requirement_of(const Policy& policy, const Call& call, const M
 }
 
 }  // namespace
+
+int strictness(TimeoutAction action) {
+    switch (action) {
+        case TimeoutAction::abort:
+            return 6;
+        case TimeoutAction::reject:
+            return 5;
+        case TimeoutAction::escalate:
+            return 4;
+        case TimeoutAction::skip:
+            return 3;
+        case TimeoutAction::retry:
+            return 2;
+        case TimeoutAction::use_default:
+            return 1;
+        case TimeoutAction::approve:
+            break;
+    }
+    return 0;
+}
 
 const Gate* gate_of(const Policy& policy, const Finding& finding) {
     if (finding.gate == no_gate) return nullptr;

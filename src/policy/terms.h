@@ -16,6 +16,9 @@ struct Terms {
     core::Timing timing;
 };
 
+/// How strict an ending is; the strictest of several counts.
+int strictness(TimeoutAction action);
+
 /// The gate by which it was found; null where there was none.
 const Gate* gate_of(const Policy& policy, const Finding& finding);
 
