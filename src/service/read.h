@@ -33,7 +33,7 @@ Result<std::shared_ptr<const core::Request>> as_it_counts(
 /// Narrows a filter to what this caller may see.
 store::ListFilter visible_to(const Viewer& viewer, store::ListFilter filter);
 
-/// Whether a request passes a filter; the same rules that the store's index applies.
+/// Whether a request passes a filter; the same rules by which the store lists.
 bool matches(const store::ListFilter& filter, const core::Request& request);
 /// Whether an event that was just committed passes a filter; as the store judges it ever after.
 bool matches(const store::ListFilter& filter, const store::Change& change);

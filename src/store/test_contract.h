@@ -61,6 +61,8 @@ class SqliteFactory : public Factory {
     std::unique_ptr<Store> open(Wanted wanted) override {
         sqlite::Options options;
         options.path = folder_.empty() ? ":memory:" : folder_ + "/test.db";
+        // One finds requests where they are filed, the other mostly before they are.
+        if (folder_.empty()) options.unfiled_max = 3;
         options.executor = std::move(wanted.executor);
         options.listener = std::move(wanted.listener);
         options.queue_max = wanted.queue_max;

@@ -13,11 +13,21 @@
 namespace holdpoint::store::sqlite {
 namespace {
 
-/// Takes back what the sixth migration added.
-const std::string without_6 =
-    "ALTER TABLE policy_trust DROP COLUMN asked;"
-    "ALTER TABLE policy_trust DROP COLUMN excludes_requester;"
-    "ALTER TABLE policy_trust DROP COLUMN takes_code;";
+/// Takes back what the seventh migration did.
+const std::string without_7 =
+    "CREATE INDEX request_requester ON request(requester, state);"
+    "CREATE INDEX request_session ON request(session) WHERE session <> '';"
+    "CREATE INDEX request_thread ON request(thread) WHERE thread <> '';"
+    "CREATE INDEX request_task ON request(task) WHERE task <> '';"
+    "CREATE INDEX request_user ON request(user) WHERE user <> '';"
+    "CREATE INDEX request_tool ON request(tool) WHERE tool <> '';"
+    "DROP TABLE filed; ALTER TABLE counter DROP COLUMN filed_up_to;";
+
+/// And what the sixth added.
+const std::string without_6 = without_7 +
+                              "ALTER TABLE policy_trust DROP COLUMN asked;"
+                              "ALTER TABLE policy_trust DROP COLUMN excludes_requester;"
+                              "ALTER TABLE policy_trust DROP COLUMN takes_code;";
 
 TEST_F(SqliteFile, BelongsToItsOwnerOnly) {
     ASSERT_TRUE(open(options()));
@@ -216,6 +226,48 @@ TEST_F(SqliteFile, P3_OfAVersionThatDidNotKnowWhoWasAskedTrustStandsInForNobodyC
     ASSERT_TRUE(open(options()));
     entry.asked = {};
     EXPECT_EQ(**found(), entry);
+}
+
+TEST_F(SqliteFile, S2_OfAVersionThatIndexedEveryRequestIsFiledWhole) {
+    ASSERT_TRUE(open(options()));
+    std::vector<RequestPtr> made;
+    for (int i = 0; i < 40; ++i) made.push_back(*create(i));
+    for (int i = 0; i < 40; i += 3)
+        ASSERT_TRUE(run([&](Transaction& tx) {
+            return tx.apply(settled(*made[static_cast<std::size_t>(i)], core::Outcome::approved));
+        }));
+    std::vector<ListFilter> filters(7);
+    filters[0].session = made[8]->session;
+    filters[1].thread = "t0";
+    filters[2].task = "k0";
+    filters[3].user = made[8]->user;
+    filters[4].tool = made[8]->tool;
+    filters[5].agent_id = made[8]->agent_id;
+    filters[6].agent_id = made[8]->agent_id;
+    filters[6].state = core::State::pending;
+    const auto found = [&] {
+        std::vector<std::vector<std::int64_t>> rows;
+        for (const ListFilter& filter : filters) {
+            const Result<ListPage> page = run([&](Transaction& tx) { return tx.list({filter}); });
+            EXPECT_TRUE(page);
+            for (rows.emplace_back(); const RequestPtr& request : page->requests)
+                rows.back().push_back(request->row);
+            EXPECT_FALSE(rows.back().empty());
+        }
+        return rows;
+    };
+    const auto before = found();
+    close();
+    edit(without_7 + "PRAGMA user_version=6");
+    ASSERT_TRUE(open(options()));
+    EXPECT_EQ(found(), before);
+    ASSERT_TRUE(run([&](Transaction& tx) {
+        return tx.apply(settled(*made[8], core::Outcome::rejected));
+    })) << "what was filed then follows its request now";
+    EXPECT_EQ(found()[6].size(), before[6].size() - 1);
+    close();
+    EXPECT_EQ(answer("SELECT count(*) FROM counter WHERE filed_up_to=40"), "1");
+    EXPECT_EQ(answer("SELECT count(*) FROM filed WHERE drawer IN (1, 2)"), "40");
 }
 
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {

@@ -1,5 +1,7 @@
 // What the inbox keeps for people: passkeys, push subscriptions, what they put off.
 
+#include <fmt/format.h>
+
 #include "store/sqlite/codec.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
@@ -215,16 +217,22 @@ Result<std::vector<std::shared_ptr<const core::Request>>> SqliteTransaction::sim
     const core::Request& request, int looks_max, int limit) {
     std::vector<RequestPointer> found;
     if (request.tool.empty()) return found;
-    // The index of the tool is there for lists; a bound on the looks spares one for agent and tool.
+    // The drawer of the tool is there for lists; a bound on the looks spares one for agent and
+    // tool.
     Using row(database_.cached(
-        "SELECT row FROM (SELECT row, requester FROM request INDEXED BY request_tool"
-        " WHERE tool=?1 AND tool<>'' AND row<?2 ORDER BY row DESC LIMIT ?3)"
-        " WHERE requester IN (SELECT ref FROM requester WHERE agent_id=?4) LIMIT ?5"));
+        fmt::format("SELECT row FROM (SELECT f.row AS row, h.requester AS requester"
+                    " FROM filed f CROSS JOIN request h ON h.row=f.row"
+                    " WHERE f.drawer={} AND f.value=?1 AND f.row<?2"
+                    " UNION ALL SELECT h.row, h.requester FROM request h NOT INDEXED"
+                    " WHERE h.row>?6 AND h.row<?2 AND +h.tool=?1 ORDER BY row DESC LIMIT ?3)"
+                    " WHERE requester IN (SELECT ref FROM requester WHERE agent_id=?4) LIMIT ?5",
+                    drawer_number(Drawer::tool))));
     row->bind(1, request.tool);
     row->bind(2, request.row);
     row->bind(3, std::int64_t{looks_max});
     row->bind(4, request.agent_id.ulid);
     row->bind(5, std::int64_t{limit});
+    row->bind(6, filing_.filed_up_to());
     while (row->step()) {
         Result<RequestPointer> one_before = load_row(row->number(0));
         if (!one_before) return one_before.error();

@@ -7,12 +7,13 @@
 #include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
 
-// How a list finds its index. Every index ends with the row number, so an equality on its columns
-// plus a range of rows is a search that yields the rows newest first, without sorting. Where a
+// How a list finds its index. Every index ends with the row number, and so does every drawer of
+// `filed`: an equality on the columns before it plus a range of rows is a search that yields the
+// rows newest first, without sorting. What is not filed yet is one more such range. Where a
 // filter leaves an index column open (a risk, but any outcome and kind), the statement is a UNION
 // ALL of one search for each value that occurs; SQLite merges those lazily by row. INDEXED BY
 // takes the choice away from the planner, which knows nothing about our data. Where several
-// indexes could serve, each is counted up to a bound, and the one with the fewest entries is taken:
+// drawers could serve, each is counted up to a bound, and the one with the fewest entries is taken:
 // a tool that nobody used is found at once, however busy the agent.
 namespace holdpoint::store::sqlite {
 namespace {
@@ -25,8 +26,9 @@ constexpr std::int64_t few_rows = 64;   // not worth looking for fewer
 constexpr std::int64_t known_factor = 10;
 
 struct Source {
-    std::string from;                // `request INDEXED BY …`
+    std::string from;                // `request h INDEXED BY …`
     std::vector<std::string> parts;  // one condition for each search that is merged
+    bool is_filed = false;           // the unfiled rows have to be looked at as well
 };
 using MakeSource = std::function<Source(BuiltQuery&)>;
 
@@ -78,51 +80,67 @@ Source by_standing(BuiltQuery& query, const std::vector<std::size_t>& places) {
     return source;
 }
 
+Source from_drawers() { return {"filed f CROSS JOIN request h ON h.row=f.row", {}, true}; }
+
 Source by_requester(BuiltQuery& query, const ListFilter& filter,
                     const std::vector<std::int64_t>& refs) {
-    Source source{"request h INDEXED BY request_requester", {}};
+    Source source = from_drawers();
     for (const std::int64_t ref : refs) {
         const int requester = query.add(ref);
-        for (const core::State state : {core::State::pending, core::State::settled}) {
-            if (filter.state && *filter.state != state) continue;
-            if (filter.outcome && state == core::State::pending) continue;
+        for (const Drawer drawer : {Drawer::pending_of, Drawer::settled_of}) {
+            const bool is_pending = drawer == Drawer::pending_of;
+            if (filter.state && (*filter.state == core::State::pending) != is_pending) continue;
+            if (filter.outcome && is_pending) continue;
             source.parts.push_back(
-                fmt::format("h.requester=?{} AND h.state={}", requester, static_cast<int>(state)));
+                fmt::format("f.drawer={} AND f.value=?{}", drawer_number(drawer), requester));
         }
     }
     return source;
 }
 
-/// The indexes of what the filter names, besides the standing; the most telling first.
+/// The drawers of what the filter names, besides the standing; the most telling first.
 std::vector<MakeSource> narrow_sources(const ListFilter& filter,
                                        const std::optional<std::vector<std::int64_t>>& refs) {
     std::vector<MakeSource> sources;
-    // The indexes of texts are partial.
-    const auto add = [&](std::string_view column, const std::optional<std::string>& value) {
+    const auto add = [&](Drawer drawer, const std::optional<std::string>& value) {
+        // What is empty is not filed.
         if (!value || value->empty()) return;
-        sources.push_back([column, &value](BuiltQuery& query) {
-            return Source{fmt::format("request h INDEXED BY request_{}", column),
-                          {fmt::format("h.{0}=?{1} AND h.{0}<>''", column, query.add(*value))}};
+        sources.push_back([drawer, &value](BuiltQuery& query) {
+            Source source = from_drawers();
+            source.parts.push_back(fmt::format("f.drawer={} AND f.value=?{}", drawer_number(drawer),
+                                               query.add(*value)));
+            return source;
         });
     };
-    add("task", filter.task);
-    add("thread", filter.thread);
-    add("session", filter.session);
-    add("user", filter.user);
+    add(Drawer::task, filter.task);
+    add(Drawer::thread, filter.thread);
+    add(Drawer::session, filter.session);
+    add(Drawer::user, filter.user);
     if (refs && refs->size() * 2 <= merge_max)
         sources.push_back([&](BuiltQuery& query) { return by_requester(query, filter, *refs); });
-    add("tool", filter.tool);
+    add(Drawer::tool, filter.tool);
     return sources;
 }
 
 /// Reads rows of the source between ?1 and ?2.
-void append_searches(BuiltQuery& query, const Source& source, std::string_view what,
-                     std::string_view rest) {
+void append_searches(BuiltQuery& query, const Source& source, std::string_view rest) {
+    const std::string_view row = source.is_filed ? "f.row" : "h.row";
     for (std::size_t i = 0; i < source.parts.size(); ++i) {
         if (i > 0) query.sql += " UNION ALL ";
-        query.sql += fmt::format("SELECT {} FROM {} WHERE {} AND h.row>=?1 AND h.row<?2{}", what,
-                                 source.from, source.parts[i], rest);
+        query.sql += fmt::format("SELECT {0} AS row FROM {1} WHERE {2} AND {0}>=?1 AND {0}<?2{3}",
+                                 row, source.from, source.parts[i], rest);
     }
+}
+
+/// Counts what is filed between ?1 and ?2, up to ?3. The few unfiled rows are the same for all.
+void append_count(BuiltQuery& query, const Source& source) {
+    query.sql = "SELECT count(*) FROM (";
+    for (std::size_t i = 0; i < source.parts.size(); ++i) {
+        if (i > 0) query.sql += " UNION ALL ";
+        query.sql += fmt::format("SELECT 1 FROM filed f WHERE {} AND f.row>=?1 AND f.row<?2",
+                                 source.parts[i]);
+    }
+    query.sql += " LIMIT ?3)";
 }
 
 }  // namespace
@@ -203,17 +221,15 @@ Result<BuiltQuery> SqliteTransaction::build_list(const ListQuery& list) {
             probe.add(range->first);
             probe.add(range->end);
             probe.add(fewest);
-            const Source entries = narrow[i](probe);
-            append_searches(probe, entries, "1", "");
-            probe.sql = fmt::format("SELECT count(*) FROM ({} LIMIT ?3)", probe.sql);
+            append_count(probe, narrow[i](probe));
             const Result<std::int64_t> count = number_of(probe);
             if (!count) return count.error();
             if (*count >= fewest) continue;
             fewest = *count;
             best = &narrow[i];
         }
-        // None is small. How many stand so is known, how many an index holds is not; only the
-        // index of agents has the state in it.
+        // None is small. How many stand so is known, how many a drawer holds is not; only those of
+        // agents know the state.
         const bool is_known = has_standing(filter) && matching <= known_factor * setup_.skip_max &&
                               !(*refs && filter.state == core::State::pending);
         if (best)
@@ -225,7 +241,13 @@ Result<BuiltQuery> SqliteTransaction::build_list(const ListQuery& list) {
     }
 
     const std::string rest = conditions(query, filter, *refs ? &**refs : nullptr);
-    append_searches(query, source, "h.row AS row", rest);
+    append_searches(query, source, rest);
+    const std::int64_t unfiled_first = std::max(range->first, filing_.filed_up_to() + 1);
+    if (source.is_filed && unfiled_first < range->end)
+        query.sql += fmt::format(
+            " UNION ALL SELECT h.row AS row FROM request h NOT INDEXED"
+            " WHERE h.row>=?{} AND h.row<?2{}",
+            query.add(unfiled_first), rest);
     query.sql += list.after_row ? " ORDER BY row LIMIT ?3" : " ORDER BY row DESC LIMIT ?3";
     return query;
 }
@@ -327,21 +349,37 @@ Result<std::vector<RequestId>> SqliteTransaction::due_in_session(const Principal
     return ids;
 }
 
+std::string SqliteTransaction::waiting_statement(bool is_by_agent) {
+    constexpr std::string_view rest =
+        " WHERE +h.state=0 AND +h.session=?2 AND +h.next_at<=?3"
+        " AND +h.requester IN (SELECT ref FROM requester WHERE agent_id=?1)";
+    // The plus takes the column's affinity away: SQLite does not search `value`, which has none,
+    // for something it would have to compare as a number.
+    const std::string filed =
+        is_by_agent ? fmt::format(
+                          "requester a CROSS JOIN filed f CROSS JOIN request h ON a.agent_id=?1"
+                          " AND f.drawer={} AND f.value=+a.ref AND h.row=f.row",
+                          drawer_number(Drawer::pending_of))
+                    : fmt::format(
+                          "filed f CROSS JOIN request h ON f.drawer={} AND f.value=?2"
+                          " AND h.row=f.row",
+                          drawer_number(Drawer::session));
+    return fmt::format(
+        "SELECT h.id, h.row FROM {}{}"
+        " UNION ALL SELECT h.id, h.row FROM request h NOT INDEXED{} AND h.row>?4",
+        filed, rest, rest);
+}
+
 Result<std::vector<RequestId>> SqliteTransaction::waiting_in_session(const PrincipalId& agent,
                                                                      const std::string& session,
                                                                      Timestamp next_by) {
     // Whichever is bounded: the agent's pending requests, or the session's.
     const bool is_by_agent = session.empty() || tally_.pending_of(agent.ulid) <= setup_.skip_max;
-    Using row(database_.cached(
-        is_by_agent ? "SELECT h.id, h.row FROM requester a CROSS JOIN request h INDEXED BY"
-                      " request_requester ON h.requester=a.ref"
-                      " WHERE a.agent_id=?1 AND h.state=0 AND +h.session=?2 AND +h.next_at<=?3"
-                    : "SELECT h.id, h.row FROM request h INDEXED BY request_session"
-                      " WHERE h.session=?2 AND h.session<>'' AND +h.state=0 AND +h.next_at<=?3"
-                      " AND +h.requester IN (SELECT ref FROM requester WHERE agent_id=?1)"));
+    Using row(database_.cached(waiting_statement(is_by_agent)));
     row->bind(1, agent.ulid);
     row->bind(2, session);
     row->bind(3, next_by);
+    row->bind(4, filing_.filed_up_to());
     std::vector<std::pair<std::int64_t, RequestId>> found;
     while (row->step()) {
         RequestId id;

@@ -7,7 +7,7 @@
 namespace holdpoint::store::sqlite {
 namespace {
 
-// Notes on the shape:
+// Notes on the shape (version 7 moved six of the indexes into `filed`):
 // - `request` holds what changes and what is searched; `body` holds the texts that hardly ever
 //   change. A decision then rewrites about 300 bytes, and the requests of one moment share pages.
 // - Enumerations are their numbers. `outcome` is 0 while pending and one more than the
@@ -325,7 +325,35 @@ ALTER TABLE policy_trust ADD COLUMN excludes_requester INTEGER NOT NULL DEFAULT 
 ALTER TABLE policy_trust ADD COLUMN takes_code INTEGER NOT NULL DEFAULT 0;
 )";
 
-constexpr std::array all{version_1, version_2, version_3, version_4, version_5, version_6};
+// What requests are found by, out of six indexes into one table that is filled a thousand requests
+// at a time (filing.h). Each old index is read in its order, which is that of the new table; an
+// ORDER BY would sort all requests of an agent in memory.
+constexpr const char* version_7 = R"(
+CREATE TABLE filed(
+  drawer INTEGER NOT NULL,
+  value ANY NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY(drawer, value, row)
+) STRICT, WITHOUT ROWID;
+INSERT INTO filed SELECT 1, requester, row FROM request INDEXED BY request_requester WHERE state=0;
+INSERT INTO filed SELECT 2, requester, row FROM request INDEXED BY request_requester WHERE state<>0;
+INSERT INTO filed SELECT 3, session, row FROM request INDEXED BY request_session WHERE session<>'';
+INSERT INTO filed SELECT 4, thread, row FROM request INDEXED BY request_thread WHERE thread<>'';
+INSERT INTO filed SELECT 5, task, row FROM request INDEXED BY request_task WHERE task<>'';
+INSERT INTO filed SELECT 6, user, row FROM request INDEXED BY request_user WHERE user<>'';
+INSERT INTO filed SELECT 7, tool, row FROM request INDEXED BY request_tool WHERE tool<>'';
+ALTER TABLE counter ADD COLUMN filed_up_to INTEGER NOT NULL DEFAULT 0;
+UPDATE counter SET filed_up_to=last_row;
+DROP INDEX request_requester;
+DROP INDEX request_session;
+DROP INDEX request_thread;
+DROP INDEX request_task;
+DROP INDEX request_user;
+DROP INDEX request_tool;
+)";
+
+constexpr std::array all{version_1, version_2, version_3, version_4,
+                         version_5, version_6, version_7};
 
 }  // namespace
 

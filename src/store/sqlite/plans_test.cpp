@@ -1,4 +1,6 @@
-// How the SQLite store finds things: by index, whatever is asked.
+// How the SQLite store finds things: by index or by drawer, whatever is asked.
+
+#include <fmt/format.h>
 
 #include <random>
 
@@ -14,18 +16,34 @@ class SqlitePlans : public testing::Test {
     void SetUp() override {
         ASSERT_TRUE(database_.open(":memory:", ""));
         ASSERT_TRUE(migrate(database_, "test"));
-        searching_.emplace(database_, SqliteTransaction::Setup{{}, 0});
+        searching_.emplace(database_,
+                           SqliteTransaction::Setup{.skip_max = 0, .unfiled_max = unfiled_max});
         ASSERT_TRUE(searching_->load_tally());
+        // The first 300 are filed, some of them before they end; the last 100 are not.
+        add(0, 300);
+        EXPECT_EQ(unfiled(), 0);
+        add(300, 400);
+        EXPECT_EQ(unfiled(), 100);
+    }
+
+    void add(int first, int end) {
         ASSERT_TRUE(searching_->begin());
         searching_->begin_job();
-        for (int i = 0; i < 400; ++i) {
+        for (const RequestPtr& request : waiting_)
+            ASSERT_TRUE(searching_->apply(settled(*request, core::Outcome::approved)));
+        waiting_.clear();
+        for (int i = first; i < end; ++i) {
             const Result<RequestPtr> made = searching_->apply(opened(i));
             ASSERT_TRUE(made);
-            if (i % 3 == 0) continue;
+            if (i % 13 == 0) waiting_.push_back(*made);
+            if (i % 3 == 0 || i % 13 == 0) continue;
             ASSERT_TRUE(searching_->apply(settled(**made, static_cast<core::Outcome>(i % 11))));
             some_ = *made;
         }
         ASSERT_TRUE(searching_->commit());
+    }
+    std::int64_t unfiled() {
+        return *database_.query_number("SELECT last_row-filed_up_to FROM counter");
     }
 
     std::string plan_of(const std::string& sql) {
@@ -67,25 +85,60 @@ class SqlitePlans : public testing::Test {
         return filter;
     }
     static constexpr int fields = 15;
+    static constexpr std::int64_t unfiled_max = 200;
 
     Database database_;
     std::optional<SqliteTransaction> searching_;
     RequestPtr some_;
+    std::vector<RequestPtr> waiting_;
 };
 
 TEST_F(SqlitePlans, EveryListWithOneFilterIsASearchInTheRightIndex) {
-    const char* indexes[fields] = {
-        "request_standing",    "request_standing",  "request_session",   "request_thread",
-        "request_task",        "request_user",      "request_requester", "request_tool",
-        "request_standing",    "request_standing",  "request_batch",     "INTEGER PRIMARY KEY",
-        "INTEGER PRIMARY KEY", "request_requester", "request_standing"};
+    const std::string drawer =
+        "SEARCH f USING PRIMARY KEY (drawer=? AND value=? AND row>? AND row<?)";
+    const std::string indexes[fields] = {"request_standing",
+                                         "request_standing",
+                                         drawer,
+                                         drawer,
+                                         drawer,
+                                         drawer,
+                                         drawer,
+                                         drawer,
+                                         "request_standing",
+                                         "request_standing",
+                                         "request_batch",
+                                         "INTEGER PRIMARY KEY",
+                                         "INTEGER PRIMARY KEY",
+                                         drawer,
+                                         "request_standing"};
     EXPECT_THAT(plan_of_list({}), HasSubstr("INTEGER PRIMARY KEY"));
     for (unsigned field = 0; field < fields; ++field) {
         SCOPED_TRACE("field " + std::to_string(field));
         const std::string plan = plan_of_list(filter_of(1u << field));
         EXPECT_THAT(plan, HasSubstr(indexes[field]));
-        EXPECT_THAT(plan, HasSubstr("rowid<?")) << "pages by row";
+        EXPECT_THAT(plan, HasSubstr("rowid<?")) << "pages by row, and what is not filed yet";
     }
+}
+
+TEST_F(SqlitePlans, WhatIsRolledBackIsNotFiled) {
+    ASSERT_TRUE(searching_->begin());
+    searching_->begin_job();
+    for (int i = 400; i < 700; ++i) ASSERT_TRUE(searching_->apply(opened(i)));
+    ASSERT_TRUE(searching_->rollback());
+    EXPECT_EQ(unfiled(), 100);
+    add(400, 550);
+    EXPECT_EQ(unfiled(), 0);
+    EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed WHERE drawer<3"), 550);
+    EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed f JOIN request h USING(row)"
+                                      " WHERE drawer<3 AND (drawer=1)=(h.state=0)"),
+              550);
+}
+
+TEST_F(SqlitePlans, WhatIsUnfiledIsReadOnlyWhereItBelongsToThePage) {
+    ListQuery query{filter_of(4), 301, 10};
+    EXPECT_THAT(searching_->build_list(query)->sql, Not(HasSubstr("UNION ALL")));
+    query.before_row = 302;
+    EXPECT_THAT(searching_->build_list(query)->sql, HasSubstr("UNION ALL"));
 }
 
 TEST_F(SqlitePlans, EveryListWithTwoFiltersIsASearch) {
@@ -98,12 +151,20 @@ TEST_F(SqlitePlans, AnAgentsPendingRequestsNeedNoLookAtItsSettledOnes) {
     ListFilter filter;
     filter.state = core::State::pending;
     filter.agent_id = some_->agent_id;
-    const std::string plan = plan_of_list(filter);
-    EXPECT_THAT(plan, HasSubstr("request_requester (requester=? AND state=?"));
+    const std::string sql = searching_->build_list({filter, 0, 10})->sql;
+    EXPECT_THAT(sql, HasSubstr("f.drawer=1 AND f.value="));
+    EXPECT_THAT(sql, Not(HasSubstr("f.drawer=2")));
+    plan_of_list(filter);
 }
 
 TEST_F(SqlitePlans, DeadlinesAndSingleRequestsAreSearches) {
     for (const std::string& sql : searching_->fixed_statements()) expect_search(sql);
+}
+
+TEST_F(SqlitePlans, WhatWaitsInASessionIsSearchedByTheWholeDrawer) {
+    for (const bool is_by_agent : {true, false})
+        EXPECT_THAT(plan_of(SqliteTransaction::waiting_statement(is_by_agent)),
+                    HasSubstr("PRIMARY KEY (drawer=? AND value=?)"));
 }
 
 TEST_F(SqlitePlans, EventsAreReadFromWhereTheReaderStopped) {
@@ -122,12 +183,17 @@ class SqliteChoice : public SqlitePlans {
 
     void SetUp() override {
         SqlitePlans::SetUp();
-        choosing_.emplace(database_, SqliteTransaction::Setup{{}, skip_max});
+        // Filed with every commit: only what is filed is counted.
+        choosing_.emplace(database_, SqliteTransaction::Setup{.skip_max = skip_max});
         ASSERT_TRUE(choosing_->load_tally());
     }
     std::string chosen_for(const ListFilter& filter) {
         const Result<BuiltQuery> query = choosing_->build_list({filter, 0, 10});
         EXPECT_TRUE(query);
+        for (const TextDrawer& each : text_drawers)
+            if (query->sql.contains(fmt::format("f.drawer={} ", drawer_number(each.drawer))))
+                return std::string(each.column);
+        if (query->sql.contains("f.drawer=")) return "agent";
         const std::size_t at = query->sql.find("INDEXED BY ");
         return query->sql.substr(at + 11, query->sql.find(' ', at + 11) - at - 11);
     }
@@ -148,12 +214,12 @@ class SqliteChoice : public SqlitePlans {
 TEST_F(SqliteChoice, AToolNobodyUsedIsNotLookedForAmongABusyAgentsRequests) {
     ListFilter filter;
     filter.agent_id = some_->agent_id;
-    EXPECT_EQ(chosen_for(filter), "request_requester");
+    EXPECT_EQ(chosen_for(filter), "agent");
     filter.tool = "never_used";
-    EXPECT_EQ(chosen_for(filter), "request_tool");
+    EXPECT_EQ(chosen_for(filter), "tool");
     filter.agent_id = std::nullopt;
     filter.agent = some_->agent;
-    EXPECT_EQ(chosen_for(filter), "request_tool");
+    EXPECT_EQ(chosen_for(filter), "tool");
 }
 
 TEST_F(SqliteChoice, OfTwoFiltersTheOneWithFewerRequestsIsSearched) {
@@ -162,16 +228,16 @@ TEST_F(SqliteChoice, OfTwoFiltersTheOneWithFewerRequestsIsSearched) {
     ListFilter filter;
     filter.session = "large";
     filter.tool = "rare";
-    EXPECT_EQ(chosen_for(filter), "request_tool");
+    EXPECT_EQ(chosen_for(filter), "tool");
     EXPECT_EQ(choosing_->list({filter, 0, 10})->requests.size(), 1u);
     filter.tool = "common";
-    EXPECT_EQ(chosen_for(filter), "request_session") << "neither is small: the more telling one";
+    EXPECT_EQ(chosen_for(filter), "session") << "neither is small: the more telling one";
     filter.session = "s1";
-    EXPECT_EQ(chosen_for(filter), "request_session");
+    EXPECT_EQ(chosen_for(filter), "session");
     filter.session = std::nullopt;
     filter.state = core::State::pending;
     filter.tool = "rare";
-    EXPECT_EQ(chosen_for(filter), "request_tool");
+    EXPECT_EQ(chosen_for(filter), "tool");
 }
 
 // What is pending is known to be few, however many a tool has.
@@ -185,14 +251,14 @@ TEST_F(SqliteChoice, AKnownNumberIsBetterThanAnUnknownOne) {
     filter.state = core::State::pending;
     filter.tool = std::nullopt;
     filter.agent_id = some_->agent_id;
-    EXPECT_EQ(chosen_for(filter), "request_requester") << "its index knows what is pending";
+    EXPECT_EQ(chosen_for(filter), "agent") << "its drawers know what is pending";
 }
 
 // The choice of the index is for speed; it must never change what is found.
 TEST_F(SqlitePlans, WhicheverIndexIsTakenTheListIsTheSame) {
-    SqliteTransaction skipping(database_, {{}, 1'000'000});
-    ASSERT_TRUE(skipping.load_tally());
-    SqliteTransaction choosing(database_, {{}, 80});
+    SqliteTransaction counting(database_, {.skip_max = 1'000'000, .unfiled_max = unfiled_max});
+    ASSERT_TRUE(counting.load_tally());
+    SqliteTransaction choosing(database_, {.skip_max = 80, .unfiled_max = unfiled_max});
     ASSERT_TRUE(choosing.load_tally());
     const auto rows = [](SqliteTransaction& tx, const ListFilter& filter) {
         std::vector<std::int64_t> found;
@@ -207,7 +273,7 @@ TEST_F(SqlitePlans, WhicheverIndexIsTakenTheListIsTheSame) {
         // Every bit in one of four: mostly two to five filters.
         const unsigned which = static_cast<unsigned>(random() & random()) & ((1u << fields) - 1);
         const ListFilter filter = filter_of(which);
-        const std::vector<std::int64_t> expected = rows(skipping, filter);
+        const std::vector<std::int64_t> expected = rows(counting, filter);
         ASSERT_EQ(rows(*searching_, filter), expected) << which;
         ASSERT_EQ(rows(choosing, filter), expected) << which;
         found += expected.size();

@@ -263,7 +263,8 @@ Result<void> SqliteTransaction::insert_request(core::Request& request, std::int6
 Result<void> SqliteTransaction::update_request(const core::Request& request, const Seen& before,
                                                std::int64_t last_event) {
     const core::Request& old = *before.request;
-    HOLDPOINT_ASSERT(old.kind == request.kind && old.agent_id == request.agent_id);
+    HOLDPOINT_ASSERT(old.kind == request.kind && old.agent_id == request.agent_id &&
+                     old.agent == request.agent);
     const std::string requirement = encode(request.requirement);
     const std::string timing = encode(request.timing);
     const std::string decision = encode_if(request.decision);
@@ -300,6 +301,12 @@ Result<void> SqliteTransaction::update_request(const core::Request& request, con
     if (database_.fault() != 0) return failed();
     HOLDPOINT_ASSERT(database_.changes() == 1);
 
+    if (old.state != request.state) {
+        HOLDPOINT_ASSERT(request.state == core::State::settled);
+        const Result<std::int64_t> ref = requester_ref(request.agent_id, request.agent);
+        if (!ref) return ref.error();
+        if (!filing_.settle(request, *ref)) return failed();
+    }
     if (!has_same_body(old, request)) {
         if (const Result<void> written = write_body(update_body_, request); !written)
             return written.error();

@@ -71,7 +71,8 @@ class SqliteStore final : public Store {
 
     Result<void> start() {
         transaction_ = std::make_unique<SqliteTransaction>(
-            *database_, SqliteTransaction::Setup{options_.channels});
+            *database_, SqliteTransaction::Setup{.channels = options_.channels,
+                                                 .unfiled_max = options_.unfiled_max});
         if (database_->fault() != 0 || !transaction_->load_tally())
             return unavailable(
                 fmt::format("the counters in `{}` cannot be read: {}; restore the "

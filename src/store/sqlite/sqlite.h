@@ -30,6 +30,10 @@ struct Options {
     int checkpoint_idle_pages = 500;
     int checkpoint_busy_pages = 2000;
 
+    /// So many requests may wait to be filed by agent, session and the like: lists read through
+    /// them, and every commit beyond them files all, which takes about 2 ms for each 1000.
+    std::int64_t unfiled_max = 1024;
+
     /// After an unclean stop, files up to this size are checked before the first job. Bigger ones
     /// only with `check_always`: a restart must not take longer the more is stored, and this much
     /// takes some twenty milliseconds.

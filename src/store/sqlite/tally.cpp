@@ -26,7 +26,7 @@ Tally::Tally(Database& database)
     : database_(database),
       save_numbers_(database.prepare(
           "UPDATE counter SET last_row=?1, last_event=?2, created_max=?3, disorder_ms=?4,"
-          " decision_count=?5, decision_ms_total=?6 WHERE one=1")),
+          " decision_count=?5, decision_ms_total=?6, filed_up_to=?7 WHERE one=1")),
       save_standing_(
           database.prepare("INSERT INTO standing(outcome, risk, kind, count) VALUES(?1, ?2, ?3, ?4)"
                            " ON CONFLICT DO UPDATE SET count=excluded.count")),
@@ -36,11 +36,11 @@ Tally::Tally(Database& database)
 
 bool Tally::load() {
     Statement read = database_.prepare(
-        "SELECT last_row, last_event, created_max, disorder_ms, decision_count, decision_ms_total"
-        " FROM counter WHERE one=1");
+        "SELECT last_row, last_event, created_max, disorder_ms, decision_count, decision_ms_total,"
+        " filed_up_to FROM counter WHERE one=1");
     if (!read.step()) return false;
-    numbers_ = {read.number(0), read.number(1), read.number(2),
-                read.number(3), read.number(4), read.number(5)};
+    numbers_ = {read.number(0), read.number(1), read.number(2), read.number(3),
+                read.number(4), read.number(5), read.number(6)};
     Statement each = database_.prepare("SELECT outcome, risk, kind, count FROM standing");
     while (each.step()) {
         const Standing standing{static_cast<int>(each.number(0)), static_cast<int>(each.number(1)),
@@ -107,7 +107,7 @@ bool Tally::flush() {
         const Numbers& n = numbers_;
         int at = 0;
         for (const std::int64_t number : {n.last_row, n.last_event, n.created_max, n.disorder_ms,
-                                          n.decision_count, n.decision_ms_total})
+                                          n.decision_count, n.decision_ms_total, n.filed_up_to})
             save_numbers_.bind(++at, number);
         if (!save_numbers_.run()) return false;
     }

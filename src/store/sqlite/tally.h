@@ -44,6 +44,7 @@ class Tally {
         std::int64_t disorder_ms = 0;  ///< how far a created_at ever stood behind an earlier row's
         std::int64_t decision_count = 0;
         std::int64_t decision_ms_total = 0;
+        std::int64_t filed_up_to = 0;  ///< every row up to this one is in `filed` (filing.h)
 
         bool operator==(const Numbers&) const = default;
     };

@@ -22,6 +22,7 @@ SqliteTransaction::SqliteTransaction(Database& database, Setup setup)
     : database_(database),
       setup_(std::move(setup)),
       tally_(database),
+      filing_(database, tally_, setup_.unfiled_max),
       begin_(database.prepare("BEGIN IMMEDIATE")),
       commit_(database.prepare("COMMIT")),
       rollback_(database.prepare("ROLLBACK")),
@@ -77,6 +78,7 @@ std::vector<std::string> SqliteTransaction::fixed_statements() {
           &requester_by_ref_, &update_statement(false, false), &update_statement(false, true),
           &update_statement(true, false), &update_statement(true, true)})
         texts.push_back(statement->sql());
+    for (const bool is_by_agent : {true, false}) texts.push_back(waiting_statement(is_by_agent));
     return texts;
 }
 
@@ -93,7 +95,7 @@ bool SqliteTransaction::has_written() const {
 }
 
 bool SqliteTransaction::commit() {
-    if (!tally_.flush() || !commit_.run()) return false;
+    if (!filing_.catch_up() || !tally_.flush() || !commit_.run()) return false;
     tally_.accepted();
     return true;
 }

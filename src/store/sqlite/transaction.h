@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/filing.h"
 #include "store/sqlite/recent.h"
 #include "store/sqlite/tally.h"
 #include "store/store.h"
@@ -35,9 +36,10 @@ class SqliteTransaction final : public Transaction {
   public:
     struct Setup {
         std::vector<std::string> channels;
-        /// Up to so many rows are looked at and skipped rather than searched by another index; so
-        /// many entries of an index are counted to see whether it is the better one.
+        /// Up to so many rows are looked at and skipped rather than searched another way; so many
+        /// entries of a drawer are counted to see whether it is the better one.
         std::int64_t skip_max = 2000;
+        std::int64_t unfiled_max = 0;  ///< see Filing; 0 files with every commit
     };
 
     SqliteTransaction(Database& database, Setup setup);
@@ -152,7 +154,9 @@ class SqliteTransaction final : public Transaction {
     /// it would run them.
     Result<BuiltQuery> build_list(const ListQuery& query);
     Result<BuiltQuery> build_events(const EventSpan& span, const ListFilter& filter, int limit);
-    /// The texts of the prepared statements that search a table, for the same purpose.
+    /// Finds what waits in a session, among what its agent has pending or what the session has.
+    static std::string waiting_statement(bool is_by_agent);
+    /// The texts of the statements that never change and search a table, for the same purpose.
     std::vector<std::string> fixed_statements();
 
   private:
@@ -215,6 +219,7 @@ class SqliteTransaction final : public Transaction {
     Database& database_;
     const Setup setup_;
     Tally tally_;
+    Filing filing_;
 
     Statement begin_, commit_, rollback_;
     Statement savepoint_, keep_attempt_, undo_attempt_;

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/request.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/tally.h"
+
+namespace holdpoint::store::sqlite {
+
+/// What requests are found by besides where they stand. The numbers are in the file.
+enum class Drawer {
+    pending_of = 1,  ///< the requester, of what waits
+    settled_of = 2,  ///< the requester, of what has ended
+    session = 3,
+    thread = 4,
+    task = 5,
+    user = 6,
+    tool = 7,
+};
+
+constexpr std::int64_t drawer_number(Drawer drawer) { return static_cast<std::int64_t>(drawer); }
+
+/// The drawer of a text column of `request`, and its name there.
+struct TextDrawer {
+    Drawer drawer;
+    std::string_view column;
+};
+inline constexpr TextDrawer text_drawers[] = {{Drawer::task, "task"},
+                                              {Drawer::thread, "thread"},
+                                              {Drawer::session, "session"},
+                                              {Drawer::user, "user"},
+                                              {Drawer::tool, "tool"}};
+
+/// Keeps `filed`, where requests are found by agent, session and the like.
+///
+/// As indexes of `request` these would cost every request a page of the log each, since requests
+/// that come together seldom have their agent or session in common. So they are filed about a
+/// thousand at a time, sorted: until then they are the unfiled rows, everything after
+/// `Tally::Numbers::filed_up_to`, which a search reads as they are. Both are changed in the
+/// transaction of the requests themselves.
+class Filing {
+  public:
+    /// At most so many requests stay unfiled after a commit.
+    Filing(Database& database, Tally& tally, std::int64_t unfiled_max);
+
+    /// Files what is unfiled if it is too much. Comes before Tally::flush(). False on failure.
+    bool catch_up();
+
+    /// Follows a request that has ended. False on failure.
+    bool settle(const core::Request& request, std::int64_t requester);
+
+    std::int64_t filed_up_to() const { return tally_.numbers().filed_up_to; }
+
+  private:
+    Database& database_;
+    Tally& tally_;
+    const std::int64_t unfiled_max_;
+    Statement move_;
+};
+
+}  // namespace holdpoint::store::sqlite
