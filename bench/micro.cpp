@@ -16,6 +16,7 @@
 #include "core/digest.h"
 #include "core/open.h"
 #include "policy/builtin.h"
+#include "service/submit.h"
 
 namespace {
 
@@ -100,6 +101,20 @@ void policy_evaluate(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(policy::evaluate(*policy, asked, {}));
 }
 BENCHMARK(policy_evaluate);
+
+/// What policy says of a proposal that waits for people, on the network thread before the
+/// transaction.
+void service_foresee(benchmark::State& state) {
+    const auto policy = policy::compose({});
+    service::SubmitCall call;
+    call.proposals = {proposal()};
+    call.ids = {RequestId::fresh(start)};
+    call.agent = agent();
+    call.now = start;
+    if (!service::foresee(*policy, call).front()) std::exit(1);
+    for (auto _ : state) benchmark::DoNotOptimize(service::foresee(*policy, call));
+}
+BENCHMARK(service_foresee);
 
 void core_open(benchmark::State& state) {
     const core::Proposal asked = proposal();
