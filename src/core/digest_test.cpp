@@ -1,7 +1,9 @@
 #include "core/digest.h"
 
+#include <random>
 #include <set>
 
+#include "base/json.h"
 #include "core/json_text.h"
 #include "core/requirement.h"
 #include "core/test_requests.h"
@@ -117,6 +119,51 @@ TEST(JsonText, strings_with_escapes_do_not_end_early) {
     EXPECT_EQ(member_text(R"({"a\\":1,"b":2})", "b"), "2");
     EXPECT_EQ(member_text("{\"ü\":\"é}\",\"z\":3}", "z"), "3");
     EXPECT_EQ(member_text("{\"ü\":\"é}\",\"z\":3}", "ü"), "\"é}\"");
+}
+
+/// Mostly of what ends or escapes something in JSON.
+std::string random_text(std::mt19937& random) {
+    constexpr std::string_view characters = "\"\\{}[],:a\n";
+    std::string text(random() % 12, ' ');
+    for (char& c : text) c = characters[random() % characters.size()];
+    return text;
+}
+
+json::value random_value(std::mt19937& random, int depth) {
+    switch (random() % (depth > 0 ? 5 : 3)) {
+        case 0:
+            return static_cast<std::int64_t>(random() % 100);
+        case 1:
+            return random() % 2 == 0 ? json::value(nullptr) : json::value(true);
+        case 2:
+            return json::value(random_text(random));
+        case 3: {
+            json::array list;
+            for (std::size_t i = random() % 4; i > 0; --i)
+                list.push_back(random_value(random, depth - 1));
+            return list;
+        }
+        default: {
+            json::object members;
+            for (std::size_t i = random() % 4; i > 0; --i)
+                members[random_text(random)] = random_value(random, depth - 1);
+            return members;
+        }
+    }
+}
+
+TEST(JsonText, every_member_of_any_object_is_found_whole) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 5000; ++round) {
+        json::object object;
+        for (int i = 0; i < 4; ++i) object[random_text(random)] = random_value(random, 3);
+        const std::string text = json::canonical(object);
+        for (const auto& member : object) {
+            const std::string quoted = json::quoted(member.key());
+            const std::string_view name(quoted.data() + 1, quoted.size() - 2);
+            ASSERT_EQ(member_text(text, name), json::canonical(member.value())) << text;
+        }
+    }
 }
 
 TEST(JsonText, odd_texts_have_no_members) {

@@ -5,13 +5,17 @@
 namespace holdpoint::core {
 namespace {
 
-/// Position just behind the string literal that starts at `at`.
+/// Position just behind the string literal that starts at `at`. Looks for the quote that ends it,
+/// since texts are long and escapes are rare.
 std::size_t skip_string(std::string_view text, std::size_t at) {
-    for (++at; at < text.size(); ++at) {
-        if (text[at] == '\\')
-            ++at;
-        else if (text[at] == '"')
-            return at + 1;
+    const std::size_t begin = at + 1;
+    std::size_t quote = text.find('"', begin);
+    while (quote != std::string_view::npos) {
+        std::size_t backslashes = 0;
+        while (quote - backslashes > begin && text[quote - backslashes - 1] == '\\') ++backslashes;
+        // In pairs they stand for themselves; one that is left over escapes the quote.
+        if (backslashes % 2 == 0) return quote + 1;
+        quote = text.find('"', quote + 1);
     }
     return text.size();
 }
