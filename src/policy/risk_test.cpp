@@ -68,6 +68,24 @@ TEST(Risk, Q7_each_factor_raises_the_level_and_is_named) {
     EXPECT_THAT(plain.factors, IsEmpty());
 }
 
+TEST(Risk, Q7_what_a_secret_begins_with_is_seen_wherever_it_stands) {
+    const auto policy = policy_of(risky_tools);
+    const auto risk_of = [&](const std::string& text) {
+        return judge(*policy, R"({"tool":"tag","args":{"ids":[],"text":")" + text + R"("}})").risk;
+    };
+    for (const std::string mark : {"-----BEGIN ", "AKIA", "ghp_", "github_pat_", "glpat-", "xoxb-",
+                                   "xoxp-", "sk-ant-", "sk_live_", "AIza", "eyJhbGciOi"}) {
+        // Too long for a name: `sk_live` would name a production system.
+        const std::string filling(70, '-');
+        for (const std::string& text : {mark + filling, filling + mark, "_KBxzJ-" + mark + filling})
+            EXPECT_EQ(risk_of(text), RiskLevel::high) << text;
+        const std::string without_end = mark.substr(0, mark.size() - 1);
+        for (const std::string& text :
+             {mark.substr(1) + std::string(70, ' '), without_end + std::string(70, '.')})
+            EXPECT_EQ(risk_of(text), RiskLevel::low) << text;
+    }
+}
+
 TEST(Risk, Q7_consequences_reversibility_and_confidence_are_stated) {
     const auto policy = policy_of(risky_tools);
     const Assessment drop = assessed(*policy, R"({"tool":"drop"})");
