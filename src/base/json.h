@@ -19,6 +19,7 @@ namespace holdpoint::json {
 
 using boost::json::array;
 using boost::json::object;
+using boost::json::storage_ptr;
 using boost::json::value;
 
 /// The largest integer that every JSON reader keeps exactly: 2^53 - 1.
@@ -48,8 +49,7 @@ struct Limits {
 ///
 /// A number without `.`, `e` and `E` becomes int64, any other double; uint64 never occurs. Memory
 /// of the value comes from `storage`, which must outlive it unless it is counted.
-Result<value> parse(std::string_view text, const Limits& limits = {},
-                    boost::json::storage_ptr storage = {});
+Result<value> parse(std::string_view text, const Limits& limits = {}, storage_ptr storage = {});
 
 /// The RFC 8785 form: no spaces, keys in the order of their UTF-16 code units, ECMAScript numbers.
 /// Parsing what comes out and writing it again gives the same bytes. A number that has no such form

@@ -163,7 +163,8 @@ struct Request {
                         ///< unchanged
     std::string headline;
     RiskLevel risk = RiskLevel::medium;
-    JsonText risk_detail;  ///< factors, consequences, reversibility, confidence
+    JsonText risk_detail;  ///< factors, consequences, reversibility, confidence, what the agent
+                           ///< claimed
     VerdictRecord verdict;
     Requirement requirement;
     Timing timing;

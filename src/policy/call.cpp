@@ -58,9 +58,47 @@ std::optional<double> confidence_in(const value& risk, const value& metadata) {
     return a ? a : b;
 }
 
-Result<value> parsed(const core::JsonText& text) {
-    if (text.is_null()) return value();
-    return core::parse_stored(text.text);
+Result<value> parsed(const core::JsonText& text, const json::storage_ptr& storage) {
+    if (text.is_null()) return value(storage);
+    return core::parse_stored(text.text, storage);
+}
+
+/// `asked` is a proposal or a request.
+template <class Asked>
+Result<Call> call_of(const Asked& asked, const core::JsonText& risk_detail, const Caller& caller,
+                     const json::storage_ptr& storage) {
+    Call call(storage);
+    Result<value> subject = parsed(asked.subject, storage);
+    if (!subject) return subject.error();
+    const Result<value> risk = parsed(risk_detail, storage);
+    if (!risk) return risk.error();
+    const Result<value> metadata = parsed(asked.metadata, storage);
+    if (!metadata) return metadata.error();
+
+    call.event = event_of(asked.kind);
+    call.tool = asked.tool;
+    if (call.event == Event::tool_call) {
+        if (value* args = json::member(*subject, "arguments"); args && args->is_object())
+            call.args = std::move(args->get_object());
+        call.claims.cost = number_at(*subject, "estimated_cost");
+        call.claims.is_irreversible = is_at(*subject, "reversible", false);
+    } else {
+        call.subject = std::move(*subject);
+    }
+    read_hints(*metadata, call.claims);
+    call.confidence = confidence_in(*risk, *metadata);
+    call.agent = caller.agent;
+    call.agent_role = caller.role;
+    call.agent_parent = caller.parent;
+    call.agent_depth = caller.depth;
+    call.user = asked.user;
+    call.user_roles = caller.user_roles;
+    call.are_roles_known = caller.are_roles_known;
+    call.session = asked.session;
+    call.task = asked.task;
+    call.task_steps = caller.task_steps;
+    call.now = caller.now;
+    return call;
 }
 
 std::string text_or(Fields& fields, std::string_view name, std::string_view absent) {
@@ -207,40 +245,16 @@ void read_subject(Fields& fields, Call& call) {
 
 }  // namespace
 
-Result<Call> make_call(const core::Proposal& proposal, const Caller& caller) {
-    Call call;
-    Result<value> subject = parsed(proposal.subject);
-    if (!subject) return subject.error();
-    const Result<value> risk = parsed(proposal.risk_detail);
-    if (!risk) return risk.error();
-    const Result<value> metadata = parsed(proposal.metadata);
-    if (!metadata) return metadata.error();
-
-    call.event = event_of(proposal.kind);
-    call.tool = proposal.tool;
-    if (call.event == Event::tool_call) {
-        if (value* args = json::member(*subject, "arguments"); args && args->is_object())
-            call.args = std::move(args->get_object());
-        call.claims.cost = number_at(*subject, "estimated_cost");
-        call.claims.is_irreversible = is_at(*subject, "reversible", false);
-    } else {
-        call.subject = std::move(*subject);
-    }
-    call.claims.risk = proposal.risk;
-    read_hints(*metadata, call.claims);
-    call.confidence = confidence_in(*risk, *metadata);
-    call.agent = caller.agent;
-    call.agent_role = caller.role;
-    call.agent_parent = caller.parent;
-    call.agent_depth = caller.depth;
-    call.user = proposal.user;
-    call.user_roles = caller.user_roles;
-    call.are_roles_known = caller.are_roles_known;
-    call.session = proposal.session;
-    call.task = proposal.task;
-    call.task_steps = caller.task_steps;
-    call.now = caller.now;
+Result<Call> make_call(const core::Proposal& proposal, const Caller& caller,
+                       const json::storage_ptr& storage) {
+    Result<Call> call = call_of(proposal, proposal.risk_detail, caller, storage);
+    if (call) call->claims.risk = proposal.risk;
     return call;
+}
+
+Result<Call> make_call(const core::Request& request, const Caller& caller,
+                       const json::storage_ptr& storage) {
+    return call_of(request, {}, caller, storage);
 }
 
 Result<Situation> read_situation(const value& document, Timestamp now) {

@@ -26,8 +26,13 @@ struct Claims {
 };
 
 /// What policy judges: one event with everything that conditions can see but the state. A plain
-/// value that owns what it holds; built once, then only read.
+/// value; its arguments and its subject live in the memory it was made with. Built once, then only
+/// read.
 struct Call {
+    Call() = default;
+    /// Its arguments and its subject live in `storage`.
+    explicit Call(const json::storage_ptr& storage) : args(storage), subject(storage) {}
+
     Event event = Event::tool_call;
     std::string tool;
     json::object args;
@@ -59,8 +64,15 @@ struct Caller {
 };
 
 /// Fails with invalid_argument where the proposal's texts are no JSON; policy then holds nothing
-/// and allows nothing, since it was never asked.
-Result<Call> make_call(const core::Proposal& proposal, const Caller& caller);
+/// and allows nothing, since it was never asked. Who only looks at the call and lets go of it gives
+/// memory that frees nothing one by one; it must outlive the call.
+Result<Call> make_call(const core::Proposal& proposal, const Caller& caller,
+                       const json::storage_ptr& storage = {});
+
+/// The same of a stored request. Its risk is what was assessed, so nothing that the agent claimed
+/// about it enters the call.
+Result<Call> make_call(const core::Request& request, const Caller& caller,
+                       const json::storage_ptr& storage = {});
 
 /// A call as people write it down, with the state it meets: tests in files, `policy explain`.
 struct Situation {

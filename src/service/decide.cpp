@@ -28,7 +28,7 @@ Result<std::optional<store::GrantRecord>> grant_with(const policy::Policy& polic
     policy::Caller caller;
     caller.agent = request.agent;
     caller.now = call.now;
-    const Result<policy::Call> approved = policy::make_call(proposal_of(request), caller);
+    const Result<policy::Call> approved = policy::make_call(request, caller);
     if (!approved) return approved.error();
     policy::GrantTerms terms = *call.grant;
     terms.asked = policy::asked_of(request.requirement);
