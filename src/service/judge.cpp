@@ -1,6 +1,7 @@
 #include "service/judge.h"
 
 #include <fmt/format.h>
+#include <boost/json/monotonic_resource.hpp>
 
 #include <algorithm>
 
@@ -199,27 +200,33 @@ policy::Workspace& workspace() {
     return one;
 }
 
-Result<policy::Call> call_of(const core::Request& request, Timestamp now) {
+/// For a call that is looked at and let go of: most fit in here, and nothing is freed one by one.
+struct CallMemory {
+    unsigned char buffer[8192];
+    boost::json::monotonic_resource resource{buffer, sizeof buffer};
+};
+
+Result<policy::Call> call_of(const core::Request& request, CallMemory& memory, Timestamp now) {
     policy::Caller caller;
     caller.agent = request.agent;
     caller.now = now;
-    return policy::make_call(proposal_of(request), caller);
+    return policy::make_call(request, caller, &memory.resource);
 }
 
 /// The same call as the agent proposed it, where a person changed it.
-Result<policy::Call> proposed_call_of(const core::Request& request, Timestamp now) {
+Result<policy::Call> proposed_call_of(const core::Request& request, CallMemory& memory,
+                                      Timestamp now) {
+    Result<core::Subject> subject =
+        core::modify_subject(request.kind, request.subject, request.proposed);
+    if (!subject) return subject.error();
     core::Request original = request;
-    if (!request.proposed.is_null()) {
-        Result<core::Subject> subject =
-            core::modify_subject(request.kind, request.subject, request.proposed);
-        if (!subject) return subject.error();
-        original.subject = std::move(subject->text);
-    }
-    return call_of(original, now);
+    original.subject = std::move(subject->text);
+    return call_of(original, memory, now);
 }
 
-Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy,
-                            const policy::Call& call, const core::Request& request, Timestamp now) {
+Result<void> remember_trust_of_call(store::Transaction& tx, const policy::Policy& policy,
+                                    const policy::Call& call, const core::Request& request,
+                                    Timestamp now) {
     const std::string key = policy::trust_key(policy, call);
     if (key.empty()) return {};
     Result<std::optional<policy::TrustEntry>> entry = tx.find_trust(key);
@@ -233,6 +240,20 @@ Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy
                                        now - core::counted_from(request), now,
                                        policy::asked_of(request.requirement)};
     return tx.save_trust(policy::count(std::move(before), policy, outcome));
+}
+
+/// Trust is in what the agent proposes. Where a person made something else of it and others said no
+/// to that, neither is trusted.
+Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy,
+                            const policy::Call& call, const core::Request& request, Timestamp now) {
+    if (request.proposed.is_null()) return remember_trust_of_call(tx, policy, call, request, now);
+    CallMemory memory;
+    const Result<policy::Call> proposed = proposed_call_of(request, memory, now);
+    if (!proposed) return proposed.error();
+    if (Result<void> ok = remember_trust_of_call(tx, policy, *proposed, request, now); !ok)
+        return ok;
+    if (request.is_released) return {};
+    return remember_trust_of_call(tx, policy, call, request, now);
 }
 
 /// Whoever said no to it.
@@ -363,7 +384,9 @@ core::Proposal proposal_of(const core::Request& request) {
 
 Result<void> check_call(const core::Request& request, Timestamp now) {
     if (request.kind != core::Kind::action) return {};
-    if (!call_of(request, now)) return Error{ErrorCode::internal, "a stored action cannot be read"};
+    CallMemory memory;
+    if (!call_of(request, memory, now))
+        return Error{ErrorCode::internal, "a stored action cannot be read"};
     return {};
 }
 
@@ -381,7 +404,8 @@ std::optional<core::Verdict> foresee(const policy::Policy& policy, const core::P
     const bool has_guests =
         !policy.extensions.gates.empty() || !policy.extensions.assessors.empty();
     if (has_roles || has_guests) return std::nullopt;
-    const Result<policy::Call> call = policy::make_call(proposal, caller);
+    CallMemory memory;
+    const Result<policy::Call> call = policy::make_call(proposal, caller, &memory.resource);
     if (!call) return std::nullopt;
     const policy::Needs needs = policy::needs(policy, *call, workspace());
     const bool needs_store = !needs.counters.empty() || needs.wants_costs || needs.wants_grants ||
@@ -411,21 +435,15 @@ Result<void> count_allowed(store::Transaction& tx, Judgement& judgement,
 Result<void> remember_settled(store::Transaction& tx, const policy::Policy& policy,
                               const core::Request& request, Timestamp now) {
     if (request.kind != core::Kind::action) return end_grants(tx, request, now);
-    const Result<policy::Call> call = call_of(request, now);
+    CallMemory memory;
+    const Result<policy::Call> call = call_of(request, memory, now);
     if (!call) return call.error();
     if (request.is_released) {
         const policy::Needs needs = policy::needs(policy, *call, workspace());
         if (Result<void> ok = count(tx, needs, request, now); !ok) return ok;
     }
     if (request.outcome == core::Outcome::cancelled && !is_refused(request)) return {};
-    // Trust is in what the agent proposes. Where a person made something else of it and others said
-    // no to that, neither is trusted.
-    const Result<policy::Call> proposed = proposed_call_of(request, now);
-    if (!proposed) return proposed.error();
-    if (Result<void> ok = remember_trust(tx, policy, *proposed, request, now); !ok) return ok;
-    const bool is_another = !request.proposed.is_null() && !request.is_released;
-    if (is_another)
-        if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
+    if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
     return end_grants(tx, request, now);
 }
 
