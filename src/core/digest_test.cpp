@@ -1,9 +1,7 @@
 #include "core/digest.h"
 
-#include <random>
 #include <set>
 
-#include "base/json.h"
 #include "core/json_text.h"
 #include "core/requirement.h"
 #include "core/test_requests.h"
@@ -93,137 +91,6 @@ TEST(Digest, is_the_sha_256_of_a_known_text) {
     request.timing.timeout_ms = 1000;
     EXPECT_EQ(digest_of(request),
               "sha256:3fbbd37d3e18afac9a92d804fca036922049e7fd8e0021d7188111eab41faeda");
-}
-
-TEST(JsonText, a_member_is_found_by_its_own_name_only) {
-    const std::string_view text =
-        R"({"a":{"b":1,"c":"}"},"b":"\"c\":2,","c":[{"c":3},"]"],"d\"e":4,"e":true,"f":-1.5e-7,"g":null,"h":"","i":{},"j":[]})";
-    EXPECT_EQ(member_text(text, "a"), R"({"b":1,"c":"}"})");
-    EXPECT_EQ(member_text(text, "b"), R"("\"c\":2,")");
-    EXPECT_EQ(member_text(text, "c"), R"([{"c":3},"]"])");
-    EXPECT_EQ(member_text(text, R"(d\"e)"), "4");
-    EXPECT_EQ(member_text(text, "e"), "true");
-    EXPECT_EQ(member_text(text, "f"), "-1.5e-7");
-    EXPECT_EQ(member_text(text, "g"), "null");
-    EXPECT_EQ(member_text(text, "h"), R"("")");
-    EXPECT_EQ(member_text(text, "i"), "{}");
-    EXPECT_EQ(member_text(text, "j"), "[]");
-    EXPECT_EQ(member_text(text, "k"), "");
-    EXPECT_EQ(member_text(text, ""), "");
-}
-
-TEST(JsonText, strings_with_escapes_do_not_end_early) {
-    EXPECT_EQ(member_text(R"({"a":"\\","b":1})", "b"), "1");
-    EXPECT_EQ(member_text(R"({"a":"\\\"","b":1})", "b"), "1");
-    EXPECT_EQ(member_text(R"({"a":"{[,","b":{"x":"\\\\"},"c":2})", "c"), "2");
-    EXPECT_EQ(member_text(R"({"a\\":1,"b":2})", "b"), "2");
-    EXPECT_EQ(member_text("{\"ü\":\"é}\",\"z\":3}", "z"), "3");
-    EXPECT_EQ(member_text("{\"ü\":\"é}\",\"z\":3}", "ü"), "\"é}\"");
-}
-
-/// Mostly of what ends or escapes something in JSON.
-std::string random_text(std::mt19937& random) {
-    constexpr std::string_view characters = "\"\\{}[],:a\n";
-    std::string text(random() % 12, ' ');
-    for (char& c : text) c = characters[random() % characters.size()];
-    return text;
-}
-
-json::value random_value(std::mt19937& random, int depth) {
-    switch (random() % (depth > 0 ? 5 : 3)) {
-        case 0:
-            return static_cast<std::int64_t>(random() % 100);
-        case 1:
-            return random() % 2 == 0 ? json::value(nullptr) : json::value(true);
-        case 2:
-            return json::value(random_text(random));
-        case 3: {
-            json::array list;
-            for (std::size_t i = random() % 4; i > 0; --i)
-                list.push_back(random_value(random, depth - 1));
-            return list;
-        }
-        default: {
-            json::object members;
-            for (std::size_t i = random() % 4; i > 0; --i)
-                members[random_text(random)] = random_value(random, depth - 1);
-            return members;
-        }
-    }
-}
-
-TEST(JsonText, every_member_of_any_object_is_found_whole) {
-    std::mt19937 random(7);
-    for (int round = 0; round < 5000; ++round) {
-        json::object object;
-        for (int i = 0; i < 4; ++i) object[random_text(random)] = random_value(random, 3);
-        const std::string text = json::canonical(object);
-        for (const auto& member : object) {
-            const std::string quoted = json::quoted(member.key());
-            const std::string_view name(quoted.data() + 1, quoted.size() - 2);
-            ASSERT_EQ(member_text(text, name), json::canonical(member.value())) << text;
-        }
-    }
-}
-
-TEST(JsonText, odd_texts_have_no_members) {
-    for (const char* text : {"", "{}", "null", "[]", "7", "\"a\"", "{"})
-        EXPECT_EQ(member_text(text, "a"), "") << text;
-}
-
-TEST(JsonText, a_member_is_replaced_and_the_rest_stays) {
-    const JsonText object{R"({"a":1,"b":{"a":2},"c":"x"})"};
-    EXPECT_EQ(with_member(object, "a", R"({"z":[]})").text,
-              R"({"a":{"z":[]},"b":{"a":2},"c":"x"})");
-    EXPECT_EQ(with_member(object, "b", "null").text, R"({"a":1,"b":null,"c":"x"})");
-    EXPECT_EQ(with_member(object, "c", "7").text, R"({"a":1,"b":{"a":2},"c":7})");
-    EXPECT_DEATH((void)with_member(object, "d", "7"), "");
-}
-
-TEST(JsonText, agrees_with_the_parser_on_many_objects) {
-    std::uint64_t state = 7;
-    const auto next = [&](std::uint64_t below) {
-        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-        return (state >> 33) % below;
-    };
-    const char* pieces[]{"\"", "\\", "{", "}", "[", "]", ",", ":", "a", "é", "\n", "\x01", "/"};
-    const auto text = [&] {
-        std::string out;
-        for (std::uint64_t n = next(5); n > 0; --n) out += pieces[next(std::size(pieces))];
-        return out;
-    };
-    for (int round = 0; round < 2000; ++round) {
-        json::object object;
-        for (std::uint64_t n = next(6); n > 0; --n) {
-            json::value value;
-            switch (next(5)) {
-                case 0:
-                    value = text();
-                    break;
-                case 1:
-                    value = static_cast<std::int64_t>(next(100));
-                    break;
-                case 2:
-                    value = json::array{text(), nullptr, json::object{{text(), 1}}};
-                    break;
-                case 3:
-                    value = json::object{{text(), text()}};
-                    break;
-                default:
-                    value = next(2) == 0;
-                    break;
-            }
-            object[text()] = std::move(value);
-        }
-        const std::string canonical = json::canonical(object);
-        for (const auto& member : object) {
-            std::string quoted;
-            json::append_quoted(quoted, {member.key().data(), member.key().size()});
-            const std::string key = quoted.substr(1, quoted.size() - 2);
-            ASSERT_EQ(member_text(canonical, key), json::canonical(member.value())) << canonical;
-            ASSERT_EQ(member_text(with_member({canonical}, key, "17").text, key), "17");
-        }
-    }
 }
 
 Vote vote(const std::string& name, std::vector<std::string> groups,

@@ -45,17 +45,27 @@ std::size_t skip_value(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::string_view member_text(std::string_view canonical_object, std::string_view name) {
+void find_members(std::string_view canonical_object, std::span<NamedText> members) {
+    std::size_t missing = members.size();
     std::size_t at = 1;
-    while (at < canonical_object.size() && canonical_object[at] == '"') {
+    while (missing > 0 && at < canonical_object.size() && canonical_object[at] == '"') {
         const std::size_t name_end = skip_string(canonical_object, at);
-        const std::string_view key = canonical_object.substr(at + 1, name_end - at - 2);
+        const std::string_view name = canonical_object.substr(at + 1, name_end - at - 2);
         const std::size_t value = name_end + 1;
         const std::size_t end = skip_value(canonical_object, value);
-        if (key == name) return canonical_object.substr(value, end - value);
+        for (NamedText& member : members) {
+            if (member.name != name) continue;
+            member.text = canonical_object.substr(value, end - value);
+            --missing;
+        }
         at = end + 1;
     }
-    return {};
+}
+
+std::string_view member_text(std::string_view canonical_object, std::string_view name) {
+    NamedText member{name};
+    find_members(canonical_object, {&member, 1});
+    return member.text;
 }
 
 JsonText with_member(const JsonText& object, std::string_view name, std::string_view value) {

@@ -13,15 +13,18 @@ using core::Request;
 void append_risk(std::string& out, const Request& request) {
     ObjectWriter risk(out);
     risk.word("level", to_string(request.risk));
-    const auto part = [&](std::string_view name, std::string_view absent) {
-        const std::string_view text = core::member_text(request.risk_detail.text, name);
-        risk.raw(name, text.empty() || text == "null" ? absent : text);
+    core::NamedText parts[] = {
+        {"factors"}, {"consequences"}, {"reversibility"}, {"confidence"}, {"claimed"}};
+    core::find_members(request.risk_detail.text, parts);
+    const auto write = [&](const core::NamedText& part, std::string_view absent) {
+        risk.raw(part.name, part.text.empty() || part.text == "null" ? absent : part.text);
     };
-    part("factors", "[]");
-    part("consequences", "[]");
-    part("reversibility", "null");
-    part("confidence", "null");
-    part("claimed", "null");
+    const auto& [factors, consequences, reversibility, confidence, claimed] = parts;
+    write(factors, "[]");
+    write(consequences, "[]");
+    write(reversibility, "null");
+    write(confidence, "null");
+    write(claimed, "null");
     risk.close();
 }
 
