@@ -28,11 +28,9 @@ int digits(std::string_view text, std::size_t at, std::size_t count) {
     return number;
 }
 
-void append_digits(std::string& out, std::int64_t number, int width) {
-    char buffer[20];
-    for (int i = width - 1; i >= 0; --i, number /= 10)
-        buffer[i] = static_cast<char>('0' + number % 10);
-    out.append(buffer, static_cast<std::size_t>(width));
+/// Writes the last digits of a number, the lowest of them at `end[-1]`.
+void write_digits(char* end, std::int64_t number, int width) {
+    for (; width > 0; --width, number /= 10) *--end = static_cast<char>('0' + number % 10);
 }
 
 }  // namespace
@@ -45,20 +43,16 @@ void append_timestamp(std::string& out, Timestamp t) {
         rest += ms_per_day;
     }
     const year_month_day date{sys_days{std::chrono::days{days}}};
-    append_digits(out, static_cast<int>(date.year()), 4);
-    out += '-';
-    append_digits(out, static_cast<unsigned>(date.month()), 2);
-    out += '-';
-    append_digits(out, static_cast<unsigned>(date.day()), 2);
-    out += 'T';
-    append_digits(out, rest / 3'600'000, 2);
-    out += ':';
-    append_digits(out, rest / 60'000 % 60, 2);
-    out += ':';
-    append_digits(out, rest / 1000 % 60, 2);
-    out += '.';
-    append_digits(out, rest % 1000, 3);
-    out += 'Z';
+    // Appended in one piece: an answer has up to seven times.
+    char text[] = "0000-00-00T00:00:00.000Z";
+    write_digits(text + 4, static_cast<int>(date.year()), 4);
+    write_digits(text + 7, static_cast<unsigned>(date.month()), 2);
+    write_digits(text + 10, static_cast<unsigned>(date.day()), 2);
+    write_digits(text + 13, rest / 3'600'000, 2);
+    write_digits(text + 16, rest / 60'000 % 60, 2);
+    write_digits(text + 19, rest / 1000 % 60, 2);
+    write_digits(text + 23, rest % 1000, 3);
+    out.append(text, sizeof text - 1);
 }
 
 std::string to_string(Timestamp t) {
