@@ -252,16 +252,10 @@ Assessment describe(const Entry& entry, const Call& call, BaseRisk risk) {
 }
 
 /// Written as it is: for every proposal, and building a value first takes five times as long. The
-/// members are in canonical order.
+/// members are in canonical order, and so is what the agent claims, which make_call() has read.
 core::JsonText to_json(const Assessment& assessment, const core::JsonText& claimed) {
     std::string out = "{";
-    if (!claimed.is_null()) {
-        if (const Result<value> said = json::parse(claimed.text)) {
-            out += "\"claimed\":";
-            json::append_canonical(out, *said);
-            out += ',';
-        }
-    }
+    if (!claimed.is_null()) out += "\"claimed\":" + claimed.text + ',';
     const auto list = [&](std::string_view name, const std::vector<std::string>& texts) {
         out += name;
         bool is_first = true;
