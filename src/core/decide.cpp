@@ -109,21 +109,24 @@ JsonText detail_of(const Decision& decision, const DecisionCommand& command, Kin
     const bool has_replacement = !decision.replacement.is_null();
     if (has_replacement && of == Kind::action)
         text += "\"arguments\":" + decision.replacement.text + ',';
-    text +=
-        fmt::format(R"("decision":"{}","digest":"{}")", to_string(decision.kind), decision.digest);
-    const auto add = [&](std::string_view name, const std::string& words) {
+    text += "\"decision\":\"";
+    text += to_string(decision.kind);
+    text += "\",\"digest\":\"";
+    text += decision.digest;
+    text += '"';
+    const auto add = [&](std::string_view before, const std::string& words) {
         if (words.empty()) return;
-        text += fmt::format(",\"{}\":", name);
+        text += before;
         json::append_quoted(text, words);
     };
-    add("guidance", decision.guidance);
-    add("note", decision.note);
+    add(",\"guidance\":", decision.guidance);
+    add(",\"note\":", decision.note);
     if (!command.proof.is_null()) text += ",\"passkey\":" + command.proof.text;
     if (has_replacement && of == Kind::plan) text += ",\"plan\":" + decision.replacement.text;
-    add("reason", decision.reason);
+    add(",\"reason\":", decision.reason);
     if (has_replacement && of == Kind::response)
         text += ",\"response\":" + decision.replacement.text;
-    add("to", decision.target);
+    add(",\"to\":", decision.target);
     text += '}';
     return {std::move(text)};
 }
@@ -181,7 +184,7 @@ Result<bool> apply_change(Request& request, const DecisionCommand& command, Deci
     return true;
 }
 
-Result<Step> release_or_wait(Request request, const DecisionCommand& command, const Actor& person,
+Result<Step> release_or_wait(Request&& request, const DecisionCommand& command, const Actor& person,
                              Timestamp now) {
     Decision decision = record(command, person, request, now);
     const Result<bool> has_changed = apply_change(request, command, decision);
@@ -205,7 +208,7 @@ Result<Step> release_or_wait(Request request, const DecisionCommand& command, co
     return step;
 }
 
-Result<Step> reject(Request request, const DecisionCommand& command, const Actor& person,
+Result<Step> reject(Request&& request, const DecisionCommand& command, const Actor& person,
                     Timestamp now) {
     const Decision decision = record(command, person, request, now);
     if (Result<void> ok = cast(request, decision, person); !ok) return ok.error();
@@ -225,7 +228,7 @@ Result<Step> reject(Request request, const DecisionCommand& command, const Actor
     return step;
 }
 
-Result<Step> answer(Request request, const DecisionCommand& command, const Actor& person,
+Result<Step> answer(Request&& request, const DecisionCommand& command, const Actor& person,
                     Timestamp now) {
     // A file comes as one string that is longer than any other may be; check_answer() bounds it.
     const Result<json::value> given =
@@ -242,7 +245,7 @@ Result<Step> answer(Request request, const DecisionCommand& command, const Actor
     return step;
 }
 
-Result<Step> escalate(Request request, const DecisionCommand& command, const Actor& person,
+Result<Step> escalate(Request&& request, const DecisionCommand& command, const Actor& person,
                       Timestamp now) {
     // Finance may pass on what finance was asked, not what legal was.
     if (Result<void> ok = redirect(request.requirement, command.target, person); !ok)
@@ -259,7 +262,7 @@ Result<Step> escalate(Request request, const DecisionCommand& command, const Act
     return step;
 }
 
-Step end(Request request, Outcome outcome, const DecisionCommand& command, const Actor& person,
+Step end(Request&& request, Outcome outcome, const DecisionCommand& command, const Actor& person,
          Timestamp now) {
     Step step;
     step.request = std::move(request);
@@ -269,7 +272,7 @@ Step end(Request request, Outcome outcome, const DecisionCommand& command, const
     return step;
 }
 
-Result<Step> dispatch(Request request, const DecisionCommand& command, const Actor& person,
+Result<Step> dispatch(Request&& request, const DecisionCommand& command, const Actor& person,
                       Timestamp now) {
     switch (command.kind) {
         case DecisionKind::approve:
