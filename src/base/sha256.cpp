@@ -46,11 +46,10 @@ Sha256 sha256(std::initializer_list<std::string_view> parts) {
 
 std::string hex(std::span<const unsigned char> bytes) {
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string result;
-    result.reserve(bytes.size() * 2);
-    for (const unsigned char byte : bytes) {
-        result += digits[byte >> 4];
-        result += digits[byte & 15];
+    std::string result(bytes.size() * 2, '0');
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        result[2 * i] = digits[bytes[i] >> 4];
+        result[2 * i + 1] = digits[bytes[i] & 15];
     }
     return result;
 }
