@@ -8,7 +8,10 @@ namespace holdpoint::core {
 
 std::string digest_of(const Request& request) {
     // Members in canonical order; every value is canonical text already.
-    std::string text = "holdpoint.request.v1\n{\"agent\":";
+    std::string text;
+    // The subject, and what the names and short texts take: growing would copy all of it.
+    text.reserve(320 + request.subject.text.size() + request.agent.size() + request.tool.size());
+    text += "holdpoint.request.v1\n{\"agent\":";
     json::append_quoted(text, request.agent);
     text += ",\"agent_id\":\"";
     text += request.agent_id.text();
