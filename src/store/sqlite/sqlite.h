@@ -26,9 +26,9 @@ struct Options {
 
     /// The write-ahead log is copied into the database when it holds more than this many pages
     /// and nobody waits, and more than that many however busy the store is. Nobody is answered
-    /// meanwhile, so these decide the slowest answers: about 3 ms for each 1000 pages.
+    /// meanwhile, so these decide the slowest answers: 3 to 5 ms for each 1000 pages.
     int checkpoint_idle_pages = 500;
-    int checkpoint_busy_pages = 2000;
+    int checkpoint_busy_pages = 1000;
 
     /// So many requests may wait to be filed by agent, session and the like: lists read through
     /// them, and every commit beyond them files all, which takes about 2 ms for each 1000.
