@@ -270,6 +270,39 @@ TEST_F(SqliteFile, S2_OfAVersionThatIndexedEveryRequestIsFiledWhole) {
     EXPECT_EQ(answer("SELECT count(*) FROM filed WHERE drawer IN (1, 2)"), "40");
 }
 
+TEST_F(SqliteFile, S2_WhatIsFiledWronglyIsFiledAnewWhenTheStoreIsChecked) {
+    Options wanted = options();
+    wanted.unfiled_max = 0;
+    wanted.check_always = true;
+    const auto reopen = [&] {
+        close();
+        return open(wanted);
+    };
+    ASSERT_TRUE(open(wanted));
+    std::vector<RequestPtr> made;
+    for (int i = 0; i < 20; ++i) made.push_back(*create(i));
+    ASSERT_TRUE(
+        run([&](Transaction& tx) { return tx.apply(settled(*made[3], core::Outcome::approved)); }));
+    const std::string all =
+        "SELECT group_concat(drawer||value||' '||row, ',') FROM"
+        " (SELECT * FROM filed ORDER BY drawer, value, row)";
+    close();
+    const std::string before = answer(all);
+    for (const char* damage :
+         {"DELETE FROM filed WHERE drawer=3 AND row=7", "DELETE FROM filed",
+          "UPDATE filed SET drawer=1 WHERE drawer=2", "INSERT INTO filed VALUES(7, 'tool1', 3)",
+          "UPDATE filed SET value='x' WHERE drawer=5"}) {
+        SCOPED_TRACE(damage);
+        edit(damage);
+        ASSERT_NE(answer(all), before);
+        ASSERT_TRUE(reopen());
+        close();
+        EXPECT_EQ(answer(all), before);
+    }
+    ASSERT_TRUE(reopen());
+    EXPECT_TRUE(create(21)) << "and what comes is filed as ever";
+}
+
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {
     ASSERT_TRUE(open(options()));
     close();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/result.h"
 #include "core/request.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/tally.h"
@@ -36,16 +37,17 @@ inline constexpr TextDrawer text_drawers[] = {{Drawer::task, "task"},
 /// Keeps `filed`, where requests are found by agent, session and the like.
 ///
 /// As indexes of `request` these would cost every request a page of the log each, since requests
-/// that come together seldom have their agent or session in common. So they are filed about a
-/// thousand at a time, sorted: until then they are the unfiled rows, everything after
+/// that come together seldom have their agent or session in common. So they are filed some
+/// hundred at a time, sorted: until then they are the unfiled rows, everything after
 /// `Tally::Numbers::filed_up_to`, which a search reads as they are. Both are changed in the
 /// transaction of the requests themselves.
 class Filing {
   public:
-    /// At most so many requests stay unfiled after a commit.
+    /// At most so many requests stay unfiled.
     Filing(Database& database, Tally& tally, std::int64_t unfiled_max);
 
-    /// Files what is unfiled if it is too much. Comes before Tally::flush(). False on failure.
+    /// Files the oldest of what is unfiled if it is too much. Comes after every new request. False
+    /// on failure.
     bool catch_up();
 
     /// Follows a request that has ended. False on failure.
@@ -57,7 +59,11 @@ class Filing {
     Database& database_;
     Tally& tally_;
     const std::int64_t unfiled_max_;
-    Statement move_;
+    Statement move_, put_;
 };
+
+/// Looks for filed requests without an entry where they should have one, and for entries without a
+/// request, and files all anew if there are any. SQLite cannot know that they belong together.
+Result<void> check_filing(Database& database);
 
 }  // namespace holdpoint::store::sqlite

@@ -1,6 +1,7 @@
 #include "store/sqlite/migrations.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <array>
 
@@ -325,9 +326,9 @@ ALTER TABLE policy_trust ADD COLUMN excludes_requester INTEGER NOT NULL DEFAULT 
 ALTER TABLE policy_trust ADD COLUMN takes_code INTEGER NOT NULL DEFAULT 0;
 )";
 
-// What requests are found by, out of six indexes into one table that is filled a thousand requests
-// at a time (filing.h). Each old index is read in its order, which is that of the new table; an
-// ORDER BY would sort all requests of an agent in memory.
+// What requests are found by, out of six indexes into one table that is filled some hundred
+// requests at a time (filing.h). Each old index is read in its order, which is that of the new
+// table; an ORDER BY would sort all requests of an agent in memory.
 constexpr const char* version_7 = R"(
 CREATE TABLE filed(
   drawer INTEGER NOT NULL,
@@ -386,6 +387,7 @@ Result<void> check_owner(Database& database, const std::string& path) {
 Result<void> migrate(Database& database, const std::string& path) {
     const Result<std::int64_t> version = database.query_number("PRAGMA user_version");
     if (!version) return version.error();
+    const bool is_old = *version < static_cast<std::int64_t>(all.size());
     for (std::size_t next = static_cast<std::size_t>(*version); next < all.size(); ++next) {
         const std::string sql =
             fmt::format("BEGIN IMMEDIATE;{}PRAGMA application_id={};PRAGMA user_version={};COMMIT;",
@@ -395,6 +397,11 @@ Result<void> migrate(Database& database, const std::string& path) {
                          fmt::format("cannot bring `{}` to schema {}: {}; nothing was changed",
                                      path, next + 1, done.error().message)};
     }
+    // What was moved about is copied out of the log now, not while somebody waits for the first
+    // answer. If it fails it is tried again then.
+    if (is_old)
+        sqlite3_wal_checkpoint_v2(database.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                                  nullptr);
     return {};
 }
 

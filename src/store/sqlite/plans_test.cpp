@@ -19,11 +19,10 @@ class SqlitePlans : public testing::Test {
         searching_.emplace(database_,
                            SqliteTransaction::Setup{.skip_max = 0, .unfiled_max = unfiled_max});
         ASSERT_TRUE(searching_->load_tally());
-        // The first 300 are filed, some of them before they end; the last 100 are not.
+        // The first 201 are filed, some of them before they end; the others are not.
         add(0, 300);
-        EXPECT_EQ(unfiled(), 0);
         add(300, 400);
-        EXPECT_EQ(unfiled(), 100);
+        EXPECT_EQ(unfiled(), 199);
     }
 
     void add(int first, int end) {
@@ -125,19 +124,48 @@ TEST_F(SqlitePlans, WhatIsRolledBackIsNotFiled) {
     searching_->begin_job();
     for (int i = 400; i < 700; ++i) ASSERT_TRUE(searching_->apply(opened(i)));
     ASSERT_TRUE(searching_->rollback());
-    EXPECT_EQ(unfiled(), 100);
+    EXPECT_EQ(unfiled(), 199);
     add(400, 550);
-    EXPECT_EQ(unfiled(), 0);
-    EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed WHERE drawer<3"), 550);
+    EXPECT_EQ(unfiled(), 148);
+    EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed WHERE drawer<3"), 402);
     EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed f JOIN request h USING(row)"
                                       " WHERE drawer<3 AND (drawer=1)=(h.state=0)"),
-              550);
+              402);
+}
+
+TEST_F(SqlitePlans, MoreThanIsFiledAtOnceIsFiledInParts) {
+    add(400, 3000);
+    EXPECT_LE(unfiled(), unfiled_max);
+    EXPECT_GT(unfiled(), 0);
+    EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed WHERE drawer<3"),
+              3000 - unfiled());
+}
+
+TEST_F(SqlitePlans, AnEntryThatWasLostIsPutBackWhenItsRequestEnds) {
+    const RequestPtr waiting = [&] {
+        ListFilter filter;
+        filter.state = core::State::pending;
+        return searching_->list({filter, 202, 1})->requests.front();
+    }();
+    ASSERT_TRUE(database_.execute("DELETE FROM filed WHERE drawer=1 AND row=" +
+                                  std::to_string(waiting->row)));
+    ASSERT_EQ(database_.changes(), 1);
+    ASSERT_TRUE(searching_->begin());
+    searching_->begin_job();
+    ASSERT_TRUE(searching_->apply(settled(*waiting, core::Outcome::rejected)));
+    ASSERT_TRUE(searching_->commit());
+    ListFilter filter;
+    filter.agent_id = waiting->agent_id;
+    filter.state = core::State::settled;
+    EXPECT_THAT(
+        searching_->list({filter, waiting->row + 1, 1})->requests,
+        testing::ElementsAre(testing::Pointee(testing::Field(&core::Request::row, waiting->row))));
 }
 
 TEST_F(SqlitePlans, WhatIsUnfiledIsReadOnlyWhereItBelongsToThePage) {
-    ListQuery query{filter_of(4), 301, 10};
+    ListQuery query{filter_of(4), 202, 10};
     EXPECT_THAT(searching_->build_list(query)->sql, Not(HasSubstr("UNION ALL")));
-    query.before_row = 302;
+    query.before_row = 203;
     EXPECT_THAT(searching_->build_list(query)->sql, HasSubstr("UNION ALL"));
 }
 
@@ -183,7 +211,7 @@ class SqliteChoice : public SqlitePlans {
 
     void SetUp() override {
         SqlitePlans::SetUp();
-        // Filed with every commit: only what is filed is counted.
+        // Filed at once: only what is filed is counted.
         choosing_.emplace(database_, SqliteTransaction::Setup{.skip_max = skip_max});
         ASSERT_TRUE(choosing_->load_tally());
     }

@@ -200,6 +200,7 @@ Result<std::shared_ptr<const core::Request>> SqliteTransaction::apply(core::Step
     const Result<void> written =
         is_new ? insert_request(request, last_event) : update_request(request, before, last_event);
     if (!written) return written.error();
+    if (is_new && !filing_.catch_up()) return failed();
     if (const Result<void> queued = append_effects(step, request); !queued) return queued.error();
     count(before.request.get(), request);
 

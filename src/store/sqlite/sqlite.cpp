@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/filing.h"
 #include "store/sqlite/log_room.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/transaction.h"
@@ -539,6 +540,8 @@ Result<void> check_last_run(Database& database, const Options& options) {
                 fmt::format("`{}` is damaged: {}; keep a copy and restore the last "
                             "backup",
                             options.path, *found));
+        if (const Result<void> filed = check_filing(database); !filed)
+            return explain(database, options, filed.error());
     }
     const Result<void> marked = database.execute("UPDATE run SET state='running'");
     if (!marked) return explain(database, options, marked.error());

@@ -30,8 +30,8 @@ struct Options {
     int checkpoint_idle_pages = 500;
     int checkpoint_busy_pages = 1000;
 
-    /// So many requests may wait to be filed by agent, session and the like: lists read through
-    /// them, and every commit beyond them files all, which takes about 2 ms for each 1000.
+    /// So many requests may wait to be filed by agent, session and the like (Filing): lists read
+    /// through them.
     std::int64_t unfiled_max = 1024;
 
     /// After an unclean stop, files up to this size are checked before the first job. Bigger ones

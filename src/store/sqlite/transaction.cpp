@@ -95,7 +95,7 @@ bool SqliteTransaction::has_written() const {
 }
 
 bool SqliteTransaction::commit() {
-    if (!filing_.catch_up() || !tally_.flush() || !commit_.run()) return false;
+    if (!tally_.flush() || !commit_.run()) return false;
     tally_.accepted();
     return true;
 }

@@ -35,11 +35,11 @@ struct BuiltQuery {
 class SqliteTransaction final : public Transaction {
   public:
     struct Setup {
-        std::vector<std::string> channels;
+        std::vector<std::string> channels = {};
         /// Up to so many rows are looked at and skipped rather than searched another way; so many
         /// entries of a drawer are counted to see whether it is the better one.
         std::int64_t skip_max = 2000;
-        std::int64_t unfiled_max = 0;  ///< see Filing; 0 files with every commit
+        std::int64_t unfiled_max = 0;  ///< see Filing; 0 files every request at once
     };
 
     SqliteTransaction(Database& database, Setup setup);
