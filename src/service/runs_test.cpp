@@ -58,9 +58,11 @@ class Author {
     Script write() {
         Script script;
         for (int i = 0, count = 2 + below(5); i < count; ++i) script.asked.push_back(ask());
-        for (int i = 0, count = 4 + below(16); i < count; ++i)
-            script.acts.push_back(act(script.asked));
-        std::ranges::stable_sort(script.acts, {}, &Act::beat);
+        for (int i = 0, count = 4 + below(16); i < count; ++i) {
+            Act one = act(script.asked);
+            const auto place = std::ranges::upper_bound(script.acts, one.beat, {}, &Act::beat);
+            script.acts.insert(place, std::move(one));
+        }
         return script;
     }
 
