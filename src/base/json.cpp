@@ -28,9 +28,7 @@ constexpr int depth_ceiling = 256;  // the parser recurses once per level
 constexpr std::size_t shown_bytes_max = 64;
 constexpr std::size_t kept_bytes_max = 1024 * 1024;
 
-std::string shown(std::string_view text) {
-    return cut_utf8(visible(text.substr(0, shown_bytes_max + 4)), shown_bytes_max);
-}
+std::string shown(std::string_view text) { return quotable(text, shown_bytes_max); }
 
 /// Tells keys apart quickly. Seeded, so that nobody can choose keys whose tags collide.
 class Tagger {

@@ -144,6 +144,10 @@ std::string visible(std::string_view text, Newlines newlines) {
     return result;
 }
 
+std::string quotable(std::string_view text, std::size_t bytes_max) {
+    return cut_utf8(visible(cut_utf8(text, bytes_max)), bytes_max);
+}
+
 void append_visible(std::string& out, std::string_view text, Newlines newlines) {
     while (!text.empty()) {
         // Nearly all text is plain; it is taken in whole runs.

@@ -37,6 +37,10 @@ enum class Newlines { show, keep };
 std::string visible(std::string_view text, Newlines newlines = Newlines::show);
 void append_visible(std::string& out, std::string_view text, Newlines newlines = Newlines::show);
 
+/// What somebody gave, as a message quotes it: visible, and cut then, since one byte may take
+/// eight.
+std::string quotable(std::string_view text, std::size_t bytes_max);
+
 enum class Plus { literal, space };
 
 /// Undoes `%41`. invalid_argument for an incomplete escape; the bytes that come out are not judged.

@@ -23,7 +23,7 @@ constexpr std::size_t pattern_bytes_max = 4096;
 
 Error pattern_refused(std::string_view pattern, std::string_view why) {
     return {ErrorCode::invalid_argument,
-            fmt::format("pattern `{}`: {}", visible(cut_utf8(pattern, 128)), why)};
+            fmt::format("pattern `{}`: {}", quotable(pattern, 128), why)};
 }
 
 /// Letters, digits, `_` and every byte beyond ASCII: `rm` does not stand in `farm` nor in `rmé`.

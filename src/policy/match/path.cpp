@@ -18,8 +18,7 @@ using ascii::lowered;
 constexpr std::size_t path_bytes_max = 4096;
 
 Error path_refused(std::string_view path, std::string_view why) {
-    return {ErrorCode::invalid_argument,
-            fmt::format("path `{}`: {}", visible(cut_utf8(path, 128)), why)};
+    return {ErrorCode::invalid_argument, fmt::format("path `{}`: {}", quotable(path, 128), why)};
 }
 
 bool is_hex(char c) {

@@ -24,8 +24,7 @@ using ascii::lowered;
 constexpr std::size_t url_bytes_max = 8192;
 
 Error url_refused(std::string_view text, std::string_view why) {
-    return {ErrorCode::invalid_argument,
-            fmt::format("url `{}`: {}", visible(cut_utf8(text, 128)), why)};
+    return {ErrorCode::invalid_argument, fmt::format("url `{}`: {}", quotable(text, 128), why)};
 }
 
 /// The schemes whose URLs always have a host, with their ports.

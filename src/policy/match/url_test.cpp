@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace holdpoint::policy::match {
@@ -104,6 +105,14 @@ TEST(Urls, what_clients_read_differently_is_refused) {
         {"host too long", "https://" + std::string(64, 'a') + ".com"},
     };
     for (const auto& c : cases) EXPECT_EQ(host(c.url), "refused") << c.title;
+}
+
+// Found by fuzzing: what does not show takes eight bytes a piece in a message.
+TEST(Urls, a_refusal_is_short_whatever_was_given) {
+    const auto url = parse_url("a.example" + std::string(500, '\0'));
+    ASSERT_FALSE(url);
+    EXPECT_LT(url.error().message.size(), 256u);
+    EXPECT_THAT(url.error().message, testing::HasSubstr("<U+0000>"));
 }
 
 TEST(Urls, the_other_parts) {
