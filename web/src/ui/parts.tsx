@@ -1,5 +1,5 @@
 // Small parts that several screens share.
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react'
 import { sentence } from '../errors'
 import { formatAgo, formatLeft, formatMoment } from '../model/time'
 import { visibleText } from '../model/marked_text'
@@ -74,18 +74,20 @@ export const Avatar = ({ name }: { name: string }) => (
 export function Dialog({ title, onClose, children, is_low = false }: { title: string; onClose: () => void; children: ReactNode; is_low?: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
+  // The second half of a double click does not close what the first one opened: it may show a key, once.
+  const close = ({ detail }: MouseEvent) => void (detail < 2 && dialog.current?.close())
   return (
     <dialog
       ref={dialog}
       aria-label={title}
       onClose={onClose}
-      onClick={(event) => event.target === dialog.current && dialog.current.close()}
+      onClick={(event) => event.target === dialog.current && close(event)}
       className={`${is_low ? 'mx-auto mb-4 mt-auto' : 'm-auto'} max-h-[90dvh] w-[min(36rem,calc(100vw-2rem))] overflow-auto rounded-xl border border-line bg-sheet p-0 shadow-xl`}
     >
       <div className="p-6">
         <div className="mb-4 flex items-start justify-between gap-4">
           <h2 className="text-lg">{title}</h2>
-          <button type="button" className="btn btn-quiet -mr-2 -mt-1 px-2" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <button type="button" className="btn btn-quiet -mr-2 -mt-1 px-2" aria-label="Close" onClick={close}>
             <CloseIcon />
           </button>
         </div>
