@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "policy/glob.h"
 #include "policy/terms.h"
@@ -216,11 +217,11 @@ Result<void> check_patience(const PolicyFile& child, const PolicyFile& above, st
         return refused_layer(
             child, fmt::format("cannot say who takes over from others in {} `{}`", what, name));
     const auto is_milder_than = [&](const Patience& theirs) {
-        return patience.on_timeout && theirs.on_timeout &&
-               strictness(*patience.on_timeout) < strictness(*theirs.on_timeout);
+        return patience.on_timeout && strictness(patience) < strictness(theirs);
     };
+    const bool has_word = gate_above && gate_above->patience.on_timeout;
     if (is_milder_than(above.defaults.patience) ||
-        (gate_above && is_milder_than(gate_above->patience)))
+        (has_word && is_milder_than(gate_above->patience)))
         return refused_layer(
             child, fmt::format("cannot soften what silence means, by `on_timeout` in {} `{}`", what,
                                name));
@@ -324,24 +325,42 @@ Result<PolicyFile> read_parent_of(const PolicyFile& child, const ParentReader& r
     return parent;
 }
 
-/// The parent is completed first: what it inherits is protected as if it stood there.
-Result<PolicyFile> extend_from(PolicyFile child, const ParentReader& read_parent, int depth) {
-    if (child.extends.empty()) return child;
+/// A file with all that it inherits, and the nearest of its parents that stands in a layer above.
+struct Lineage {
+    PolicyFile file;
+    std::shared_ptr<const Lineage> above;
+};
+
+/// Holds a file against what stands above it, and marks what that changes in it.
+Result<void> submit_to(const PolicyFile& above, PolicyFile& child) {
+    if (Result<void> ok = check_layer(child, above); !ok) return ok;
+    for (Gate& gate : child.gates) ask_also(gate.approvers, above.defaults.approvers);
+    for (Rule& rule : child.rules) {
+        ask_also(rule.approvers, above.defaults.approvers);
+        rule.is_below_its_gate = find_by(above.gates, &Gate::name, rule.gate) != nullptr;
+    }
+    return {};
+}
+
+/// The parent is completed first: what it inherits is protected as if it stood there, also from a
+/// file of the same layer as the parent.
+Result<Lineage> extend_from(PolicyFile child, const ParentReader& read_parent, int depth) {
+    if (child.extends.empty()) return Lineage{std::move(child), nullptr};
     if (depth == parents_max)
         return yaml::error_at(child.extends_mark,
                               "too many parents; is one of them its own parent?");
-    Result<PolicyFile> parent = read_parent_of(child, read_parent);
-    if (!parent) return parent.error();
-    parent = extend_from(std::move(*parent), read_parent, depth + 1);
-    if (!parent) return parent.error();
-    if (parent->layer > child.layer) {
-        if (Result<void> ok = check_layer(child, *parent); !ok) return ok.error();
-        for (Gate& gate : child.gates) ask_also(gate.approvers, parent->defaults.approvers);
-        for (Rule& rule : child.rules) ask_also(rule.approvers, parent->defaults.approvers);
-    }
-    merge(child, *parent);
+    Result<PolicyFile> read = read_parent_of(child, read_parent);
+    if (!read) return read.error();
+    Result<Lineage> completed = extend_from(std::move(*read), read_parent, depth + 1);
+    if (!completed) return completed.error();
+    const auto parent = std::make_shared<const Lineage>(std::move(*completed));
+    std::shared_ptr<const Lineage> above = parent;
+    while (above && above->file.layer <= child.layer) above = above->above;
+    if (above)
+        if (Result<void> ok = submit_to(above->file, child); !ok) return ok.error();
+    merge(child, parent->file);
     child.extends.clear();
-    return child;
+    return Lineage{std::move(child), std::move(above)};
 }
 
 }  // namespace
@@ -362,7 +381,9 @@ std::vector<std::string> allowed_tools(const PolicyFile& file) {
 }
 
 Result<PolicyFile> extend(PolicyFile child, const ParentReader& read_parent) {
-    return extend_from(std::move(child), read_parent, 0);
+    Result<Lineage> extended = extend_from(std::move(child), read_parent, 0);
+    if (!extended) return extended.error();
+    return std::move(extended->file);
 }
 
 }  // namespace holdpoint::policy

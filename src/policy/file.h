@@ -175,7 +175,8 @@ struct Rule {
     std::optional<PathTest> path = {};
     std::optional<ShellTest> shell = {};
     Effect then = Effect::require;
-    std::string gate = {};  ///< require: this gate's approvers and times come with it
+    std::string gate = {};           ///< require: this gate's approvers and times come with it
+    bool is_below_its_gate = false;  ///< set by extend(): the gate is one of a layer above
     std::optional<RiskLevel> risk = {};
     std::optional<RiskCap> auto_risk = {};  ///< allow: must be written out to pass the cap
     std::vector<ApproverLine> approvers = {};

@@ -303,6 +303,24 @@ TEST(Gates, T1_X6_silence_releases_nothing_that_could_not_be_evaluated) {
     EXPECT_FALSE(ending("\"1000000\"", rule));
 }
 
+TEST(Gates, T1_what_holds_a_call_without_a_word_about_silence_ends_it_as_the_defaults_say) {
+    const auto ending = [](std::string_view rest) {
+        const auto policy = policy_of(
+            "tools: {pay: {risk: low}}\nrules: [{id: r, tools: [pay], then: require, "
+            "on_timeout: skip}]\n" +
+            std::string(rest));
+        return terms(*policy, R"({"tool":"pay"})").timing.on_timeout;
+    };
+    const std::string gate = "gates: {g: {type: specific_tools, tools: [pay]}}\n";
+    EXPECT_EQ(ending(""), TimeoutAction::skip) << "nothing else holds it";
+    EXPECT_EQ(ending(gate), TimeoutAction::reject);
+    EXPECT_EQ(ending(gate + "defaults: {on_timeout: abort}\n"), TimeoutAction::abort);
+    EXPECT_EQ(ending(gate + "defaults: {on_timeout: default, default_decision: abort}\n"),
+              TimeoutAction::use_default)
+        << "what it comes to counts";
+    EXPECT_EQ(ending(gate + "defaults: {on_timeout: retry}\n"), TimeoutAction::skip);
+}
+
 TEST(Gates, G9_a_group_of_several_roles_is_filled_by_any_of_them) {
     const auto policy =
         policy_of("approvers: {g: {roles: [a, b], users: [olga]}}\ndefaults: {approvers: [g]}\n");

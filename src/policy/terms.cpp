@@ -16,14 +16,16 @@ void prefer(std::optional<T>& own, const std::optional<T>& fallback) {
     if (!own) own = fallback;
 }
 
+void take_ending(Patience& out, const Patience& from) {
+    out.on_timeout = from.on_timeout;
+    out.default_decision = from.default_decision;
+}
+
 /// A rule's own words, then those of its gate.
 Patience patience_of(const Patience& own, const Patience& gate) {
     Patience out = own;
     prefer(out.timeout_ms, gate.timeout_ms);
-    if (!out.on_timeout) {
-        out.on_timeout = gate.on_timeout;
-        out.default_decision = gate.default_decision;
-    }
+    if (!out.on_timeout) take_ending(out, gate);
     prefer(out.remind_every_ms, gate.remind_every_ms);
     prefer(out.reminders_max, gate.reminders_max);
     prefer(out.escalate_after_ms, gate.escalate_after_ms);
@@ -39,11 +41,8 @@ void lowest(std::optional<T>& out, const std::optional<T>& other) {
 
 void merge_terms(Patience& out, const Patience& other) {
     lowest(out.timeout_ms, other.timeout_ms);
-    if (other.on_timeout &&
-        (!out.on_timeout || strictness(*other.on_timeout) > strictness(*out.on_timeout))) {
-        out.on_timeout = other.on_timeout;
-        out.default_decision = other.default_decision;
-    }
+    if (other.on_timeout && (!out.on_timeout || strictness(other) > strictness(out)))
+        take_ending(out, other);
     lowest(out.remind_every_ms, other.remind_every_ms);
     if (other.reminders_max)
         out.reminders_max = std::max(out.reminders_max.value_or(0), *other.reminders_max);
@@ -76,15 +75,38 @@ void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>
     }
 }
 
+const Rule& rule_of(const Policy& policy, const Finding& finding) {
+    return policy.file.rules[static_cast<std::size_t>(finding.index)];
+}
+
+/// Whether a rule names a gate of a layer above for a call that this gate does not hold itself. It
+/// adds whom the gate asks, and leaves whatever the defaults say: a gate that was written for other
+/// calls is no way around them.
+bool borrows_gate(const Policy& policy, const std::vector<Finding>& findings,
+                  const Finding& finding) {
+    if (finding.cause != Cause::rule || !rule_of(policy, finding).is_below_its_gate) return false;
+    return std::ranges::none_of(findings, [&](const Finding& other) {
+        return other.cause != Cause::rule && other.gate == finding.gate;
+    });
+}
+
 std::vector<ApproverLine> lines_of(const Policy& policy, const std::vector<Finding>& findings) {
     std::vector<ApproverLine> lines;
     for (const Finding& finding : findings) {
         if (const Gate* gate = gate_of(policy, finding)) merge_terms(lines, gate->approvers);
-        if (finding.cause == Cause::rule)
-            merge_terms(lines,
-                        policy.file.rules[static_cast<std::size_t>(finding.index)].approvers);
+        if (finding.cause == Cause::rule) merge_terms(lines, rule_of(policy, finding).approvers);
+        if (borrows_gate(policy, findings, finding))
+            merge_terms(lines, policy.file.defaults.approvers);
     }
     return lines.empty() ? policy.file.defaults.approvers : lines;
+}
+
+/// What follows where nobody says what silence means.
+Patience ending_by_default(const Defaults& defaults) {
+    Patience ending;
+    take_ending(ending, defaults.patience);
+    if (!ending.on_timeout) ending.on_timeout = defaults.timing.value_or(core::Timing{}).on_timeout;
+    return ending;
 }
 
 /// One pass over the findings, the parts in the order of the file.
@@ -94,14 +116,13 @@ class Merger {
         : lines(lines_of(policy, findings)), policy_(policy), findings_(findings) {
         for (const Finding& finding : findings) take(finding);
         const Defaults& defaults = policy.file.defaults;
+        end_as_strictly_as(ending_by_default(defaults));
         if (releases(patience) && !std::ranges::all_of(findings, [&](const Finding& finding) {
                 return is_silence_enough(finding);
             })) {
             patience.on_timeout = TimeoutAction::reject;
-            if (defaults.patience.on_timeout && !releases(defaults.patience)) {
-                patience.on_timeout = defaults.patience.on_timeout;
-                patience.default_decision = defaults.patience.default_decision;
-            }
+            if (defaults.patience.on_timeout && !releases(defaults.patience))
+                take_ending(patience, defaults.patience);
         }
         patience = patience_of(patience, defaults.patience);
         merge_terms(demands, defaults.demands);
@@ -113,16 +134,36 @@ class Merger {
 
   private:
     void take(const Finding& finding) {
-        static const Patience no_patience;
+        if (const Gate* gate = gate_of(policy_, finding)) merge_terms(demands, gate->demands);
+        if (finding.cause == Cause::rule) merge_terms(demands, rule_of(policy_, finding).demands);
+        if (const std::optional<Patience> word = word_of(finding)) merge_terms(patience, *word);
+    }
+
+    /// What holds a call without a word about silence means the default by it, which the word of
+    /// another does not make milder.
+    void end_as_strictly_as(const Patience& by_default) {
+        const bool is_meant = std::ranges::any_of(findings_, [&](const Finding& finding) {
+            const std::optional<Patience> word = word_of(finding);
+            return word && (!word->on_timeout || borrows_gate(policy_, findings_, finding));
+        });
+        if (is_meant && patience.on_timeout && strictness(by_default) > strictness(patience))
+            take_ending(patience, by_default);
+    }
+
+    /// What a finding says about time; nothing where it has no voice of its own.
+    std::optional<Patience> word_of(const Finding& finding) const {
         const Gate* gate = gate_of(policy_, finding);
-        if (gate) merge_terms(demands, gate->demands);
         if (finding.cause != Cause::rule) {
-            if (gate && !is_refined(finding.gate)) merge_terms(patience, gate->patience);
-            return;
+            if (!gate || gate->is_implied || is_refined(finding.gate)) return std::nullopt;
+            return gate->patience;
         }
-        const Rule& rule = policy_.file.rules[static_cast<std::size_t>(finding.index)];
-        merge_terms(demands, rule.demands);
-        merge_terms(patience, patience_of(rule.patience, gate ? gate->patience : no_patience));
+        Patience word =
+            patience_of(rule_of(policy_, finding).patience, gate ? gate->patience : Patience{});
+        if (borrows_gate(policy_, findings_, finding)) {
+            word.escalate_after_ms.reset();
+            word.escalate_to.clear();
+        }
+        return word;
     }
 
     /// A rule that holds by this gate speaks for it, also where it gives more time.
@@ -139,14 +180,11 @@ class Merger {
     }
 
     /// Whether what was found says itself that silence releases, or has no word of its own. A gate
-    /// that does not mention silence does not mean it.
+    /// that does not mention silence does not mean it, nor one that was written for other calls.
     bool is_silence_enough(const Finding& finding) const {
-        const Gate* gate = gate_of(policy_, finding);
-        if (finding.cause == Cause::rule) {
-            const Rule& rule = policy_.file.rules[static_cast<std::size_t>(finding.index)];
-            return releases(patience_of(rule.patience, gate ? gate->patience : Patience{}));
-        }
-        return !gate || gate->is_implied || is_refined(finding.gate) || releases(gate->patience);
+        if (borrows_gate(policy_, findings_, finding)) return false;
+        const std::optional<Patience> word = word_of(finding);
+        return !word || releases(*word);
     }
 
     const Policy& policy_;
@@ -228,20 +266,24 @@ core::Requirement requirement_of(const Policy& policy, const Call& call, const M
 
 }  // namespace
 
-int strictness(TimeoutAction action) {
-    switch (action) {
+int strictness(const Patience& patience) {
+    constexpr int abort = 6, reject = 5, escalate = 4, skip = 3, retry = 2, unclear = 1;
+    switch (patience.on_timeout.value_or(TimeoutAction::reject)) {
         case TimeoutAction::abort:
-            return 6;
+            return abort;
         case TimeoutAction::reject:
-            return 5;
+            return reject;
         case TimeoutAction::escalate:
-            return 4;
+            return escalate;
         case TimeoutAction::skip:
-            return 3;
+            return skip;
         case TimeoutAction::retry:
-            return 2;
+            return retry;
         case TimeoutAction::use_default:
-            return 1;
+            if (patience.default_decision == "abort") return abort;
+            if (patience.default_decision == "reject") return reject;
+            if (patience.default_decision == "skip") return skip;
+            return patience.default_decision == "approve" ? 0 : unclear;
         case TimeoutAction::approve:
             break;
     }

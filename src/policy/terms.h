@@ -16,8 +16,9 @@ struct Terms {
     core::Timing timing;
 };
 
-/// How strict an ending is; the strictest of several counts.
-int strictness(TimeoutAction action);
+/// How strictly it ends when nobody answers; the strictest of several counts. Without a word it
+/// counts as a rejection.
+int strictness(const Patience& patience);
 
 /// The gate by which it was found; null where there was none.
 const Gate* gate_of(const Policy& policy, const Finding& finding);
