@@ -101,6 +101,32 @@ TEST_F(SqliteFaults, AFailedCopyOfTheLogEndsTheProcessButTheAnswerStands) {
     EXPECT_EQ(pending(), 2);
 }
 
+TEST_F(SqliteFaults, ASyncThatFailsWhileAFileIsMadeStartsNothing) {
+    const auto make = [&] {
+        close();
+        for (const char* ending : {"", "-wal", "-journal"}) std::filesystem::remove(path_ + ending);
+        Options wanted = options();
+        wanted.vfs = faults::vfs_name;
+        return open(std::move(wanted));
+    };
+    close();
+    const std::int64_t before = faults::count(faults::Operation::sync);
+    ASSERT_TRUE(make());
+    const std::int64_t syncs = faults::count(faults::Operation::sync) - before;
+    ASSERT_GT(syncs, 2);
+    for (int nth = 1; nth <= syncs; ++nth) {
+        close();
+        faults::fail(
+            {.operation = faults::Operation::sync, .nth = nth, .code = SQLITE_IOERR_FSYNC});
+        const Result<void> refused = make();
+        faults::clear_failures();
+        ASSERT_FALSE(refused) << nth;
+        EXPECT_EQ(refused.error().code, ErrorCode::unavailable) << nth;
+    }
+    EXPECT_TRUE(make());
+    EXPECT_EQ(deaths_, 0);
+}
+
 TEST_F(SqliteFaults, TheDefaultIsToSayWhatToDoAndEndTheProcess) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     close();

@@ -300,7 +300,11 @@ TEST_F(SqliteFile, S2_WhatIsFiledWronglyIsFiledAnewWhenTheStoreIsChecked) {
         EXPECT_EQ(answer(all), before);
     }
     ASSERT_TRUE(reopen());
-    EXPECT_TRUE(create(21)) << "and what comes is filed as ever";
+    ASSERT_TRUE(create(21));
+    close();
+    EXPECT_EQ(answer("SELECT count(DISTINCT row) FROM filed"),
+              answer("SELECT filed_up_to FROM counter"))
+        << "and what comes is filed as ever";
 }
 
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {

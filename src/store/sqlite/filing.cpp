@@ -48,7 +48,8 @@ Filing::Filing(Database& database, Tally& tally, std::int64_t unfiled_max)
       tally_(tally),
       unfiled_max_(unfiled_max),
       move_(database.prepare(
-          fmt::format("UPDATE filed SET drawer={} WHERE drawer={} AND value=?1 AND row=?2",
+          fmt::format("UPDATE OR REPLACE filed SET drawer={} WHERE drawer={} AND value=?1"
+                      " AND row=?2",
                       drawer_number(Drawer::settled_of), drawer_number(Drawer::pending_of)))),
       put_(database.prepare(fmt::format("INSERT OR IGNORE INTO filed(drawer, value, row)"
                                         " VALUES({}, ?1, ?2)",

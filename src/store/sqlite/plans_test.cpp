@@ -16,15 +16,18 @@ class SqlitePlans : public testing::Test {
     void SetUp() override {
         ASSERT_TRUE(database_.open(":memory:", ""));
         ASSERT_TRUE(migrate(database_, "test"));
-        searching_.emplace(database_,
-                           SqliteTransaction::Setup{.skip_max = 0, .unfiled_max = unfiled_max});
-        ASSERT_TRUE(searching_->load_tally());
+        file_beyond(unfiled_max);
         // The first 201 are filed, some of them before they end; the others are not.
         add(0, 300);
         add(300, 400);
         EXPECT_EQ(unfiled(), 199);
     }
 
+    void file_beyond(std::int64_t limit) {
+        searching_.emplace(database_,
+                           SqliteTransaction::Setup{.skip_max = 0, .unfiled_max = limit});
+        ASSERT_TRUE(searching_->load_tally());
+    }
     void add(int first, int end) {
         ASSERT_TRUE(searching_->begin());
         searching_->begin_job();
@@ -133,12 +136,38 @@ TEST_F(SqlitePlans, WhatIsRolledBackIsNotFiled) {
               402);
 }
 
-TEST_F(SqlitePlans, MoreThanIsFiledAtOnceIsFiledInParts) {
-    add(400, 3000);
-    EXPECT_LE(unfiled(), unfiled_max);
-    EXPECT_GT(unfiled(), 0);
+TEST_F(SqlitePlans, MuchIsFiledInParts) {
+    file_beyond(1024);
+    add(400, 1225);
+    EXPECT_EQ(unfiled(), 1024);
+    add(1225, 1226);
+    EXPECT_EQ(unfiled(), 1025 - 512);
     EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed WHERE drawer<3"),
-              3000 - unfiled());
+              1226 - unfiled());
+}
+
+TEST_F(SqlitePlans, ALowerLimitIsReachedAtOnce) {
+    file_beyond(10'000);
+    add(400, 2000);
+    EXPECT_EQ(unfiled(), 1799);
+    file_beyond(100);
+    add(2000, 2001);
+    EXPECT_EQ(unfiled(), 100);
+    EXPECT_EQ(*database_.query_number("SELECT count(*) FROM filed WHERE drawer<3"), 1901);
+}
+
+TEST_F(SqlitePlans, AnEntryTooManyKeepsNoRequestFromEnding) {
+    ListFilter filter;
+    filter.state = core::State::pending;
+    const RequestPtr waiting = searching_->list({filter, 202, 1})->requests.front();
+    ASSERT_TRUE(
+        database_.execute("INSERT INTO filed SELECT 2, value, row FROM filed"
+                          " WHERE drawer=1 AND row=" +
+                          std::to_string(waiting->row)));
+    ASSERT_TRUE(searching_->begin());
+    searching_->begin_job();
+    EXPECT_TRUE(searching_->apply(settled(*waiting, core::Outcome::rejected)));
+    ASSERT_TRUE(searching_->commit());
 }
 
 TEST_F(SqlitePlans, AnEntryThatWasLostIsPutBackWhenItsRequestEnds) {
