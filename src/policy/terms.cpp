@@ -75,16 +75,13 @@ void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>
     }
 }
 
-const Rule& rule_of(const Policy& policy, const Finding& finding) {
-    return policy.file.rules[static_cast<std::size_t>(finding.index)];
-}
-
 /// Whether a rule names a gate of a layer above for a call that this gate does not hold itself. It
 /// adds whom the gate asks, and leaves whatever the defaults say: a gate that was written for other
 /// calls is no way around them.
 bool borrows_gate(const Policy& policy, const std::vector<Finding>& findings,
                   const Finding& finding) {
-    if (finding.cause != Cause::rule || !rule_of(policy, finding).is_below_its_gate) return false;
+    const Rule* rule = rule_of(policy, finding);
+    if (!rule || !rule->is_below_its_gate) return false;
     return std::ranges::none_of(findings, [&](const Finding& other) {
         return other.cause != Cause::rule && other.gate == finding.gate;
     });
@@ -94,7 +91,7 @@ std::vector<ApproverLine> lines_of(const Policy& policy, const std::vector<Findi
     std::vector<ApproverLine> lines;
     for (const Finding& finding : findings) {
         if (const Gate* gate = gate_of(policy, finding)) merge_terms(lines, gate->approvers);
-        if (finding.cause == Cause::rule) merge_terms(lines, rule_of(policy, finding).approvers);
+        if (const Rule* rule = rule_of(policy, finding)) merge_terms(lines, rule->approvers);
         if (borrows_gate(policy, findings, finding))
             merge_terms(lines, policy.file.defaults.approvers);
     }
@@ -135,7 +132,7 @@ class Merger {
   private:
     void take(const Finding& finding) {
         if (const Gate* gate = gate_of(policy_, finding)) merge_terms(demands, gate->demands);
-        if (finding.cause == Cause::rule) merge_terms(demands, rule_of(policy_, finding).demands);
+        if (const Rule* rule = rule_of(policy_, finding)) merge_terms(demands, rule->demands);
         if (const std::optional<Patience> word = word_of(finding)) merge_terms(patience, *word);
     }
 
@@ -153,12 +150,12 @@ class Merger {
     /// What a finding says about time; nothing where it has no voice of its own.
     std::optional<Patience> word_of(const Finding& finding) const {
         const Gate* gate = gate_of(policy_, finding);
-        if (finding.cause != Cause::rule) {
+        const Rule* rule = rule_of(policy_, finding);
+        if (!rule) {
             if (!gate || gate->is_implied || is_refined(finding.gate)) return std::nullopt;
             return gate->patience;
         }
-        Patience word =
-            patience_of(rule_of(policy_, finding).patience, gate ? gate->patience : Patience{});
+        Patience word = patience_of(rule->patience, gate ? gate->patience : Patience{});
         if (borrows_gate(policy_, findings_, finding)) {
             word.escalate_after_ms.reset();
             word.escalate_to.clear();
@@ -293,6 +290,11 @@ int strictness(const Patience& patience) {
 const Gate* gate_of(const Policy& policy, const Finding& finding) {
     if (finding.gate == no_gate) return nullptr;
     return &policy.file.gates[static_cast<std::size_t>(finding.gate)];
+}
+
+const Rule* rule_of(const Policy& policy, const Finding& finding) {
+    if (finding.cause != Cause::rule) return nullptr;
+    return &policy.file.rules[static_cast<std::size_t>(finding.index)];
 }
 
 core::Requirement people_for(const Policy& policy, const Call& call,

@@ -22,6 +22,8 @@ int strictness(const Patience& patience);
 
 /// The gate by which it was found; null where there was none.
 const Gate* gate_of(const Policy& policy, const Finding& finding);
+/// The rule that found it; null where something else did.
+const Rule* rule_of(const Policy& policy, const Finding& finding);
 
 /// Who would have to release a call of which this was found, and how.
 core::Requirement people_for(const Policy& policy, const Call& call,

@@ -14,11 +14,6 @@
 namespace holdpoint::policy {
 namespace {
 
-const Rule* rule_of(const Policy& policy, const Finding& finding) {
-    if (finding.cause != Cause::rule) return nullptr;
-    return &policy.file.rules[static_cast<std::size_t>(finding.index)];
-}
-
 std::string gate_sentence(const Gate& gate, const Call& call) {
     switch (gate.type) {
         case GateType::tool_execution:

@@ -80,6 +80,9 @@ class SqliteFactory : public Factory {
 struct Made {
     const char* name;
     std::unique_ptr<Factory> (*make)();
+
+    /// Part of the test's name, which must be the same in every run.
+    friend void PrintTo(const Made& made, std::ostream* out) { *out << made.name; }
 };
 
 class StoreContract : public testing::TestWithParam<Made> {
