@@ -145,6 +145,17 @@ Result<std::int64_t> Database::query_number(const std::string& sql) {
     return text->empty() ? 0 : std::stoll(*text);
 }
 
+Result<void> Database::copy_log() {
+    const int code =
+        sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    if ((code & 0xff) != SQLITE_IOERR && (code & 0xff) != SQLITE_CORRUPT) return {};
+    note_fault(code);
+    return Error{ErrorCode::unavailable,
+                 fmt::format("the disk failed: {}; check the disk and the system log, then start "
+                             "again",
+                             sqlite3_errstr(code))};
+}
+
 Statement Database::prepare(std::string_view sql) {
     sqlite3_stmt* handle = nullptr;
     const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
@@ -176,8 +187,10 @@ void Database::clear_fault() {
 void Database::note_fault(int code) {
     if (fault_ != 0) return;
     fault_ = code;
+    // What was noticed by somebody else SQLite knows no more about than its code says.
+    const bool is_sqlites = handle_ && (sqlite3_errcode(handle_) & 0xff) == (code & 0xff);
     fault_message_ = fmt::format("{} (SQLite code {})",
-                                 handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code), code);
+                                 is_sqlites ? sqlite3_errmsg(handle_) : sqlite3_errstr(code), code);
 }
 
 bool Database::is_in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }

@@ -89,6 +89,10 @@ class Database {
     Result<void> execute(const std::string& sql);
     Result<std::int64_t> query_number(const std::string& sql);
     Result<std::string> query_text(const std::string& sql);
+    /// Copies the write-ahead log into the file and empties it: what was written before anybody
+    /// waits is not copied while somebody does. Fails only where the disk did: a sync is not tried
+    /// again. Where there is no room, the next copy tries again.
+    Result<void> copy_log();
     /// A wrong SQL text is a bug and asserts.
     Statement prepare(std::string_view sql);
     /// A statement kept by its text, for texts that are built from a filter.

@@ -42,6 +42,33 @@ TEST_F(SqliteFaults, AFullDiskRefusesAndRecoversWhenThereIsSpace) {
     EXPECT_EQ(deaths_, 0);
 }
 
+TEST_F(SqliteFaults, OnAFullDiskWhatFitsIsNotRefusedForWhatCameWithIt) {
+    // The store is kept busy until all have come, so that they share one transaction.
+    std::promise<void> all_came;
+    store_->run(
+        [came = all_came.get_future().share()](Transaction&) -> Result<void> {
+            came.wait();
+            return {};
+        },
+        [](Result<void>) {});
+    std::vector<std::future<Result<RequestPtr>>> answers;
+    for (int i = 1; i < 6; ++i) {
+        auto promise = std::make_shared<std::promise<Result<RequestPtr>>>();
+        answers.push_back(promise->get_future());
+        store_->run(
+            [step = opened(i)](Transaction& tx) { return tx.apply(step); },
+            [promise](Result<RequestPtr> answer) { promise->set_value(std::move(answer)); });
+    }
+    faults::fail({.operation = faults::Operation::write, .nth = 1, .code = SQLITE_FULL});
+    all_came.set_value();
+    int refused = 0;
+    for (auto& answer : answers)
+        if (!answer.get()) refused += 1;
+    EXPECT_EQ(refused, 0) << "there was room again when each was tried alone";
+    EXPECT_EQ(pending(), 6);
+    EXPECT_EQ(deaths_, 0);
+}
+
 TEST_F(SqliteFaults, EveryNthWriteMayFindTheDiskFull) {
     std::int64_t made = 1;
     for (int nth = 1; nth <= 60; ++nth) {

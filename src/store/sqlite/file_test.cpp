@@ -284,14 +284,15 @@ TEST_F(SqliteFile, S2_WhatIsFiledWronglyIsFiledAnewWhenTheStoreIsChecked) {
     ASSERT_TRUE(
         run([&](Transaction& tx) { return tx.apply(settled(*made[3], core::Outcome::approved)); }));
     const std::string all =
-        "SELECT group_concat(drawer||value||' '||row, ',') FROM"
-        " (SELECT * FROM filed ORDER BY drawer, value, row)";
+        "SELECT filed_up_to||': '||coalesce(group_concat(drawer||value||' '||row, ','), '')"
+        " FROM counter, (SELECT * FROM filed ORDER BY drawer, value, row)";
     close();
     const std::string before = answer(all);
     for (const char* damage :
          {"DELETE FROM filed WHERE drawer=3 AND row=7", "DELETE FROM filed",
           "UPDATE filed SET drawer=1 WHERE drawer=2", "INSERT INTO filed VALUES(7, 'tool1', 3)",
-          "UPDATE filed SET value='x' WHERE drawer=5"}) {
+          "UPDATE filed SET value='x' WHERE drawer=5", "UPDATE counter SET filed_up_to=100",
+          "UPDATE counter SET filed_up_to=-5", "UPDATE counter SET filed_up_to=12"}) {
         SCOPED_TRACE(damage);
         edit(damage);
         ASSERT_NE(answer(all), before);
@@ -305,6 +306,53 @@ TEST_F(SqliteFile, S2_WhatIsFiledWronglyIsFiledAnewWhenTheStoreIsChecked) {
     EXPECT_EQ(answer("SELECT count(DISTINCT row) FROM filed"),
               answer("SELECT filed_up_to FROM counter"))
         << "and what comes is filed as ever";
+}
+
+TEST_F(SqliteFile, S2_AMarkOfWhatIsFiledThatCannotBeStartsNothing) {
+    for (const char* damage :
+         {"UPDATE counter SET filed_up_to=100", "UPDATE counter SET filed_up_to=-5"}) {
+        SCOPED_TRACE(damage);
+        ASSERT_TRUE(open(options()));
+        ASSERT_TRUE(create(1));
+        close();
+        edit(damage);
+        const Result<void> refused = open(options());
+        ASSERT_FALSE(refused) << "what comes would be looked for where it is not";
+        EXPECT_THAT(refused.error().message, HasSubstr("malformed"));
+        EXPECT_THAT(refused.error().message, HasSubstr("--check-store"));
+        Options checking = options();
+        checking.check_always = true;
+        ASSERT_TRUE(open(std::move(checking)));
+        EXPECT_TRUE(create(2));
+        close();
+    }
+}
+
+TEST_F(SqliteFile, S2_WhatAnOldIndexHadLostIsFoundWhenItIsFiled) {
+    ASSERT_TRUE(open(options()));
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(create(i));
+    close();
+    edit(without_7 +
+         "DROP INDEX request_session;"
+         "CREATE INDEX request_session ON request(session)"
+         " WHERE session <> '' AND row <> 9;"
+         "PRAGMA writable_schema=ON; UPDATE sqlite_master"
+         " SET sql=replace(sql, ' AND row <> 9', '') WHERE name='request_session';"
+         "PRAGMA user_version=6");
+    ASSERT_THAT(answer("PRAGMA integrity_check"), HasSubstr("missing from index request_session"));
+    ASSERT_TRUE(open(options()));
+    close();
+    EXPECT_EQ(answer("SELECT count(*) FROM filed WHERE drawer=3 AND row=9"), "1");
+}
+
+TEST_F(SqliteFile, OfAnOlderVersionHasAnEmptyLogOnceItIsOpen) {
+    ASSERT_TRUE(open(options()));
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(create(i));
+    close();
+    edit(without_7 + "PRAGMA user_version=6");
+    ASSERT_TRUE(open(options()));
+    // Only the mark of this run is in it, not what was converted.
+    EXPECT_LT(std::filesystem::file_size(path_ + "-wal"), 20'000u);
 }
 
 TEST_F(SqliteFile, OfANewerVersionIsRefused) {

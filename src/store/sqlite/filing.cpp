@@ -19,7 +19,11 @@ std::string agents_drawer() {
                        drawer_number(Drawer::settled_of));
 }
 
-/// How many entries there should be and are not, plus how many there are too many.
+/// All of them are filed anew so many at a time: they are sorted in memory.
+constexpr std::int64_t refiled_at_once = 100'000;
+
+/// How many entries there should be and are not, plus how many there are too many. Where the mark
+/// up to which they are filed is none, all are.
 Result<std::int64_t> count_astray(Database& database) {
     std::string missing;
     std::string expected;
@@ -37,6 +41,7 @@ Result<std::int64_t> count_astray(Database& database) {
     return database.query_number(
         fmt::format("SELECT coalesce({}+abs({}-(SELECT count(*) FROM filed)),"
                     " (SELECT count(*) FROM filed))"
+                    " +(SELECT iif(filed_up_to BETWEEN 0 AND last_row, 0, 1+last_row) FROM counter)"
                     " FROM request h WHERE row<=(SELECT filed_up_to FROM counter)",
                     missing, expected));
 }
@@ -56,11 +61,22 @@ Filing::Filing(Database& database, Tally& tally, std::int64_t unfiled_max)
                                         drawer_number(Drawer::settled_of)))) {}
 
 bool Filing::catch_up() {
-    Tally::Numbers& numbers = tally_.numbers();
+    const Tally::Numbers& numbers = tally_.numbers();
     if (numbers.last_row - numbers.filed_up_to <= unfiled_max_) return true;
-    const std::int64_t up_to =
-        std::max(numbers.last_row - unfiled_max_,
-                 std::min(numbers.last_row, numbers.filed_up_to + filed_at_once));
+    return file_up_to(std::max(numbers.last_row - unfiled_max_,
+                               std::min(numbers.last_row, numbers.filed_up_to + filed_at_once)));
+}
+
+bool Filing::file_all() {
+    const Tally::Numbers& numbers = tally_.numbers();
+    while (numbers.filed_up_to < numbers.last_row)
+        if (!file_up_to(std::min(numbers.last_row, numbers.filed_up_to + refiled_at_once)))
+            return false;
+    return true;
+}
+
+bool Filing::file_up_to(std::int64_t row) {
+    Tally::Numbers& numbers = tally_.numbers();
     // In the order of the table, so that the requests of one session share its page. A requester is
     // a number, and never equal to the empty text.
     const auto file = [&](const std::string& drawer, std::string_view column) {
@@ -69,13 +85,13 @@ bool Filing::catch_up() {
             " WHERE row>?1 AND row<=?2 AND {1}<>'' ORDER BY 1, 2, 3",
             drawer, column));
         statement.bind(1, numbers.filed_up_to);
-        statement.bind(2, up_to);
+        statement.bind(2, row);
         return statement.run();
     };
     if (!file(agents_drawer(), "requester")) return false;
     for (const TextDrawer& each : text_drawers)
         if (!file(std::to_string(drawer_number(each.drawer)), each.column)) return false;
-    numbers.filed_up_to = up_to;
+    numbers.filed_up_to = row;
     return true;
 }
 
@@ -101,15 +117,17 @@ Result<void> check_filing(Database& database) {
         "{} entries of the lists by agent, session and the like are astray; they are made"
         " anew",
         *astray);
-    Tally tally(database);
-    Filing filing(database, tally, 0);
-    if (const Result<void> cleared = database.execute("BEGIN IMMEDIATE; DELETE FROM filed");
+    // What cannot be read leaves the transaction open, and the file as it was: nothing is started.
+    if (const Result<void> cleared = database.execute(
+            "BEGIN IMMEDIATE; DELETE FROM filed; UPDATE counter SET filed_up_to=0");
         !cleared)
         return cleared;
-    const bool is_read = tally.load();
-    tally.numbers().filed_up_to = 0;
-    if (is_read && filing.catch_up() && tally.flush()) return database.execute("COMMIT");
-    return Error{ErrorCode::unavailable, database.fault_message()};
+    Tally tally(database);
+    Filing filing(database, tally, 0);
+    if (!tally.load() || !filing.file_all() || !tally.flush())
+        return Error{ErrorCode::unavailable, database.fault_message()};
+    if (const Result<void> kept = database.execute("COMMIT"); !kept) return kept;
+    return database.copy_log();
 }
 
 }  // namespace holdpoint::store::sqlite

@@ -50,12 +50,17 @@ class Filing {
     /// on failure.
     bool catch_up();
 
+    /// Files everything that is unfiled, however much it is. False on failure.
+    bool file_all();
+
     /// Follows a request that has ended. False on failure.
     bool settle(const core::Request& request, std::int64_t requester);
 
     std::int64_t filed_up_to() const { return tally_.numbers().filed_up_to; }
 
   private:
+    bool file_up_to(std::int64_t row);
+
     Database& database_;
     Tally& tally_;
     const std::int64_t unfiled_max_;

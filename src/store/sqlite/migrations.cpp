@@ -1,9 +1,10 @@
 #include "store/sqlite/migrations.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <array>
+
+#include "store/sqlite/filing.h"
 
 namespace holdpoint::store::sqlite {
 namespace {
@@ -356,17 +357,6 @@ DROP INDEX request_tool;
 constexpr std::array all{version_1, version_2, version_3, version_4,
                          version_5, version_6, version_7};
 
-/// A disk that fails ends it here: what it has kept is unknown, and a sync is not tried again.
-Result<void> copy_log(Database& database, const std::string& path) {
-    const int code = sqlite3_wal_checkpoint_v2(database.handle(), nullptr,
-                                               SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-    if ((code & 0xff) != SQLITE_IOERR && (code & 0xff) != SQLITE_CORRUPT) return {};
-    return Error{ErrorCode::unavailable,
-                 fmt::format("the disk under `{}` failed: {}; check the disk and the system log, "
-                             "then start again",
-                             path, sqlite3_errstr(code))};
-}
-
 }  // namespace
 
 std::span<const char* const> migrations() { return all; }
@@ -408,10 +398,10 @@ Result<void> migrate(Database& database, const std::string& path) {
                          fmt::format("cannot bring `{}` to schema {}: {}; nothing was changed",
                                      path, next + 1, done.error().message)};
     }
-    // What was moved about is copied out of the log now, not while somebody waits for the first
-    // answer. Where there is no room for it yet, it is tried again then.
-    if (is_old) return copy_log(database, path);
-    return {};
+    if (!is_old) return {};
+    // An index that had lost an entry was copied as it was.
+    if (const Result<void> filed = check_filing(database); !filed) return filed;
+    return database.copy_log();
 }
 
 }  // namespace holdpoint::store::sqlite

@@ -75,10 +75,10 @@ class SqliteStore final : public Store {
             *database_, SqliteTransaction::Setup{.channels = options_.channels,
                                                  .unfiled_max = options_.unfiled_max});
         if (database_->fault() != 0 || !transaction_->load_tally())
-            return unavailable(
-                fmt::format("the counters in `{}` cannot be read: {}; restore the "
-                            "last backup",
-                            options_.path, database_->fault_message()));
+            return unavailable(fmt::format(
+                "the counters in `{}` cannot be read: {}; start with --check-store, and "
+                "if that does not help restore the last backup",
+                options_.path, database_->fault_message()));
         sqlite3_wal_hook(database_->handle(), &SqliteStore::on_wal, this);
         // A batch may begin just below the limit; and what is written by another file layer is
         // that layer's to keep.
@@ -203,6 +203,9 @@ class SqliteStore final : public Store {
                 answer_all(jobs, std::nullopt);
                 return true;
             case Damage::no_room:
+                // What one of them needs is no reason to refuse what fits.
+                if (jobs.size() > 1) return false;
+                [[fallthrough]];
             case Damage::unclear:
                 answer_all(jobs, error_of(fault));
                 return true;

@@ -34,20 +34,28 @@ Tally::Tally(Database& database)
       save_agent_(database.prepare("INSERT INTO agent_pending(agent_id, count) VALUES(?1, ?2)"
                                    " ON CONFLICT DO UPDATE SET count=excluded.count")) {}
 
+/// What is read here SQLite has no means to check. Always false.
+bool Tally::found_damage() {
+    database_.note_fault(SQLITE_CORRUPT);
+    return false;
+}
+
 bool Tally::load() {
     Statement read = database_.prepare(
         "SELECT last_row, last_event, created_max, disorder_ms, decision_count, decision_ms_total,"
         " filed_up_to FROM counter WHERE one=1");
-    if (!read.step()) return false;
+    if (!read.step()) return found_damage();
     numbers_ = {read.number(0), read.number(1), read.number(2), read.number(3),
                 read.number(4), read.number(5), read.number(6)};
+    // Beyond the last row nothing new would be looked for where it is.
+    if (numbers_.filed_up_to < 0 || numbers_.filed_up_to > numbers_.last_row) return found_damage();
     Statement each = database_.prepare("SELECT outcome, risk, kind, count FROM standing");
     while (each.step()) {
         const Standing standing{static_cast<int>(each.number(0)), static_cast<int>(each.number(1)),
                                 static_cast<int>(each.number(2))};
         if (standing.outcome < 0 || standing.outcome > outcome_count || standing.risk < 0 ||
             standing.risk >= risk_count || standing.kind < 0 || standing.kind >= kind_count)
-            return false;
+            return found_damage();
         standings_[standing.place()] = each.number(3);
         total_ += each.number(3);
     }

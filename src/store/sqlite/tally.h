@@ -75,6 +75,7 @@ class Tally {
     void dropped();
 
   private:
+    bool found_damage();
     void add(const Standing& standing, const Ulid& agent, int by);
     std::int64_t& agent_slot(const Ulid& agent);
 
