@@ -1,10 +1,10 @@
 // The frame around every screen: where you are, whether the page is live, who you are.
 import { Suspense, useDeferredValue, useEffect, useState, type ComponentType } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
-import { fetchTheRest, InboxScreen, isPage, KeyHelp, LostScreen, screens } from './screens'
-import { SignInScreen, useLink } from './sign_in/sign_in_screen'
+import { fetchTheRest, InboxScreen, isPage, KeyHelp, LostScreen, screens, SignInScreen } from './screens'
 import { countWaiting, followInbox, useInbox } from './state/inbox'
 import { useKeys } from './state/keys'
+import { useLink } from './state/link'
 import { setBadge } from './state/service_worker'
 import { useMe, useSession } from './state/session'
 import { visibleText } from './model/marked_text'
@@ -178,20 +178,28 @@ function Shell() {
   )
 }
 
+const patience_ms = 400
+
+/** The answer is nearly always here before anything could be read; only a slow one is worth a picture. */
+function Asking() {
+  const [is_slow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), patience_ms)
+    return () => clearTimeout(timer)
+  }, [])
+  return is_slow ? <main id="main" className="grid min-h-full place-items-center"><Spinner /></main> : null
+}
+
 export function App() {
   const [path] = useLocation()
   const has_link = useLink((state) => state.token !== '')
   const me = useSession((session) => session.me?.id)
   const is_in = me !== undefined && !has_link
-  const is_out = useSession((session) => session.status === 'signed_out')
+  const status = useSession((session) => session.status)
   // Deferred, so that the browser may do other things while the page is made for the first time.
   const may_show = useDeferredValue(is_in, false)
   // What one person opened is not the next one's.
   if (is_in && may_show) return <Shell key={me} />
-  if (!is_out || isPage(path)) return <SignInScreen />
-  return (
-    <Suspense>
-      <LostScreen />
-    </Suspense>
-  )
+  if (is_in || status === 'asking') return <Asking />
+  return <Suspense fallback={<Asking />}>{status !== 'signed_out' || isPage(path) ? <SignInScreen /> : <LostScreen />}</Suspense>
 }

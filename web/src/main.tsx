@@ -1,7 +1,7 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app'
-import { fetchScreen } from './screens'
+import { fetchScreen, SignInScreen } from './screens'
 import { beginInbox, dropInbox } from './state/inbox'
 import { findSession, mayBeSignedIn, useSession } from './state/session'
 import { startServiceWorker } from './state/service_worker'
@@ -14,6 +14,7 @@ if (mayBeSignedIn()) {
   fetchScreen(location.pathname)
   beginInbox(location.pathname)
 }
+if (!mayBeSignedIn() || location.pathname === '/sign-in') void SignInScreen.fetch()
 void findSession().then(() => {
   if (useSession.getState().status !== 'signed_in') dropInbox()
 })

@@ -19,6 +19,7 @@ export const screens = {
   settings: later(() => import('./settings/settings_screen')),
 }
 
+export const SignInScreen = later(() => import('./sign_in/sign_in_screen'))
 export const LostScreen = later(() => import('./lost/lost_screen'))
 
 const others = ['/', '/index.html', '/sign-in']

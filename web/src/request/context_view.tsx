@@ -1,16 +1,13 @@
 // Everything around a request that helps to decide, each piece labelled with who says it.
 import { Suspense, useEffect, useState } from 'react'
-import { Link } from 'wouter'
 import { client } from '../client'
-import { whoDecides } from '../model/authority'
 import { likenessOf, type Likeness } from '../model/likeness'
 import { visibleText } from '../model/marked_text'
-import { claimedRisk, eventWord, plural } from '../model/words'
-import { formatMoment } from '../model/time'
+import { claimedRisk, plural } from '../model/words'
 import { useLoad } from '../state/load'
-import { Earlier, Why } from '../ui/deciding'
+import { Earlier, Technical, Timeline, Verdict } from '../ui/deciding'
 import { JsonView } from '../ui/json_view'
-import { CopyButton, Fold, Problem, Section, Spinner } from '../ui/parts'
+import { Fold, Section, Spinner } from '../ui/parts'
 import { LongText, SafeText } from '../ui/safe_text'
 import { isObject } from '../model/json'
 import type { Json, Request } from '../wire'
@@ -152,44 +149,11 @@ export function ContextView({ request }: { request: Request }) {
   )
 }
 
-function Facts({ rows }: { rows: [string, string | null][] }) {
-  return (
-    <dl className="m-0 grid gap-x-4 gap-y-1 text-[0.875rem] sm:grid-cols-[9rem_1fr]">
-      {rows
-        .filter((row): row is [string, string] => row[1] !== null)
-        .map(([name, text]) => (
-          <div key={name} className="contents">
-            <dt className="text-faint">{name}</dt>
-            <dd className="foreign m-0 mb-1 sm:mb-0">
-              <SafeText text={text} />
-            </dd>
-          </div>
-        ))}
-    </dl>
-  )
-}
-
 export function PolicyFold({ request }: { request: Request }) {
-  const { verdict, requirement, risk } = request
   return (
     <Fold title={request.state === 'pending' ? 'Why this waits, and who decides' : 'Why this waited, and who decided'}>
-      <Facts
-        rows={[
-          ['Policy says', `${verdict.kind}${verdict.because ? `: ${verdict.because}` : ''}`],
-          ['Rule', verdict.rule === verdict.gate ? null : verdict.rule],
-          ['Gate', verdict.gate],
-          ['Decided by', whoDecides(request)],
-          ['Rejections to end it', requirement.reject_threshold > 1 ? String(requirement.reject_threshold) : null],
-          ['A rejection', requirement.reason_required ? 'must say why' : null],
-          ['Changes', requirement.modifiable ? null : 'are not allowed'],
-          ['Risk factors', risk.factors.length ? risk.factors.join('; ') : null],
-          ['Votes', request.votes.length ? request.votes.map((vote) => `${vote.by}: ${vote.decision}`).join(', ') : null],
-          ['Reminders', request.reminders.every_s ? `every ${request.reminders.every_s} s, ${request.reminders.sent} of ${request.reminders.max} sent` : null],
-          ['Escalation', request.escalation.to ? `to ${request.escalation.to}${request.escalation.done ? ', done' : request.escalation.after_s ? ` after ${request.escalation.after_s} s` : ''}` : null],
-        ]}
-      />
       <Suspense fallback={<Spinner />}>
-        <Why request={request} />
+        <Verdict request={request} />
       </Suspense>
     </Fold>
   )
@@ -208,37 +172,9 @@ export function EarlierFold({ request }: { request: Request }) {
 export function TechnicalFold({ request }: { request: Request }) {
   return (
     <Fold title="Identifiers and metadata">
-      <Facts
-        rows={[
-          ['Request', request.id],
-          ['Digest', request.digest],
-          ['Session', request.session],
-          ['Thread', request.thread],
-          ['Task', request.task],
-          ['Batch', request.batch],
-          ['Asked at', formatMoment(request.created_at)],
-        ]}
-      />
-      {request.suggested != null && request.kind !== 'input' && (
-        <div className="mt-3">
-          <span className="label">Suggested answer</span>
-          <JsonView value={request.suggested} />
-        </div>
-      )}
-      {request.metadata && Object.keys(request.metadata).length > 0 && (
-        <div className="mt-3">
-          <span className="label">Metadata</span>
-          <JsonView value={request.metadata} />
-        </div>
-      )}
-      <div className="mt-2 -ml-2 flex flex-wrap gap-1">
-        <CopyButton text={location.origin + request.url} label="Copy link" />
-        {request.session && (
-          <Link href={`/history?session=${encodeURIComponent(request.session)}`} className="btn btn-quiet px-2 text-[0.8125rem]">
-            This session’s history
-          </Link>
-        )}
-      </div>
+      <Suspense fallback={<Spinner />}>
+        <Technical request={request} />
+      </Suspense>
     </Fold>
   )
 }
@@ -247,44 +183,9 @@ export function TechnicalFold({ request }: { request: Request }) {
 export function TimelineFold({ request, is_open }: { request: Request; is_open: boolean }) {
   return (
     <Fold title="Timeline" is_open={is_open}>
-      <Timeline request={request} />
+      <Suspense fallback={<Spinner />}>
+        <Timeline request={request} />
+      </Suspense>
     </Fold>
-  )
-}
-
-function Timeline({ request }: { request: Request }) {
-  // Whatever changes the request has also added to its timeline.
-  const version = [request.id, request.state, request.votes.length, request.expires_at, request.report?.at].join(' ')
-  const { data, error, is_loading } = useLoad(`timeline ${version}`, () => client.timeline(request.id), { fresh_ms: 60_000 })
-  if (is_loading) return <Spinner />
-  if (!data) return <Problem error={error} />
-  return (
-    <ol className="m-0 list-none p-0">
-      {data.events.map((event) => {
-        const detail = isObject(event.detail) ? Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'digest')) : null
-        return (
-          <li key={event.seq} className="grid gap-x-4 border-l-2 border-line py-1.5 pl-4 sm:grid-cols-[9.5rem_1fr]">
-            <time dateTime={event.at} className="tabular text-[0.875rem] text-faint">
-              {formatMoment(event.at)}
-            </time>
-            <div className="min-w-0 text-[0.875rem]">
-              <span className="font-medium">
-                <SafeText text={event.actor || 'the server'} />
-              </span>{' '}
-              {eventWord[event.type]}
-              <span className="text-faint">
-                {event.via ? ` · ${event.via}` : ''}
-                {event.address ? ` · ${event.address}` : ''}
-              </span>
-              {detail && Object.keys(detail).length > 0 && (
-                <div className="mt-1 text-soft">
-                  <JsonView value={detail} />
-                </div>
-              )}
-            </div>
-          </li>
-        )
-      })}
-    </ol>
   )
 }

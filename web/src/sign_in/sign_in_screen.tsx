@@ -4,21 +4,11 @@ import { useEffect, useState, type FormEvent, type ReactNode } from 'react'
 import { sentence, ServerError } from '../errors'
 import { visibleText } from '../model/marked_text'
 import { dropInbox } from '../state/inbox'
+import { forgetLink, useLink } from '../state/link'
 import { findSession, signIn, useSession } from '../state/session'
 import { canUsePasskeys, passkeyProblem, signInAssertion } from '../state/passkeys'
-import { create } from '../state/store'
 import { Mark } from '../ui/icons'
 import { Spinner } from '../ui/parts'
-
-/** The token behind the `#`, taken out of the address before anything else happens. */
-function takeToken(): string {
-  const token = location.pathname === '/sign-in' ? location.hash.slice(1) : ''
-  if (location.hash) history.replaceState(null, '', location.pathname)
-  return token
-}
-/** The link with which this page was opened, until it is used or put aside. */
-export const useLink = create<{ token: string }>(() => ({ token: takeToken() }))
-const forgetLink = (): void => useLink.setState({ token: '' })
 
 function Frame({ children }: { children: ReactNode }) {
   return (
@@ -32,22 +22,6 @@ function Frame({ children }: { children: ReactNode }) {
       </div>
     </main>
   )
-}
-
-const patience_ms = 400
-
-/** The answer is nearly always here before anything could be read; only a slow one is worth a picture. */
-function Asking() {
-  const [is_slow, setSlow] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), patience_ms)
-    return () => clearTimeout(timer)
-  }, [])
-  return is_slow ? (
-    <Frame>
-      <Spinner />
-    </Frame>
-  ) : null
 }
 
 /** Without a connection the page comes up all the same, and asks again by itself. */
@@ -68,7 +42,7 @@ function leaveSignIn(): void {
   if (location.pathname === '/sign-in') history.replaceState(null, '', '/')
 }
 
-export function SignInScreen() {
+export default function SignInScreen() {
   const status = useSession((session) => session.status)
   const was_ended = useSession((session) => session.status === 'signed_out' && session.was_ended)
   const link = useLink((state) => state.token)
@@ -108,7 +82,6 @@ export function SignInScreen() {
     void enter({ name: name.trim(), password })
   }
 
-  if (status === 'asking' || (me && !link)) return <Asking />
   if (status === 'unreachable')
     return (
       <Frame>

@@ -1,63 +1,17 @@
-// Passkeys: the device asks for a fingerprint, a face or a PIN, and signs what the server asked. To confirm a decision it
-// signs a challenge that belongs to exactly that decision.
-import { client } from '../client'
-import { fromBase64Url, toBase64Url } from '../model/base64url'
-import type { Assertion, DecisionCall, Passkey, PasskeyGetOptions, Request } from '../wire'
+// Passkeys: the device asks for a fingerprint, a face or a PIN, and signs what the server asked. How it is asked is fetched when
+// somebody wants to be.
+import type { Assertion, DecisionCall, Passkey, Request } from '../wire'
 
 /** Passkeys need a name of the server, not an address of numbers, and a safe connection. */
 export const canUsePasskeys = (): boolean => window.isSecureContext && 'PublicKeyCredential' in window && !/^(?:[\d.]+|\[.*\])$/.test(location.hostname)
 
-type Described = { type: 'public-key'; id: string; transports: string[] }
+const ceremonies = () => import('./ceremonies')
 
-const descriptor = ({ type, id, transports }: Described): PublicKeyCredentialDescriptor => ({ type, id: fromBase64Url(id), transports: transports as AuthenticatorTransport[] })
-
-async function sign({ publicKey }: PasskeyGetOptions, signal?: AbortSignal): Promise<Assertion> {
-  const credential = (await navigator.credentials.get({
-    ...(signal ? { signal } : {}),
-    publicKey: { ...publicKey, challenge: fromBase64Url(publicKey.challenge), allowCredentials: publicKey.allowCredentials.map(descriptor) },
-  })) as PublicKeyCredential | null
-  signal?.throwIfAborted()
-  if (!credential) throw new Error('no passkey was chosen')
-  const response = credential.response as AuthenticatorAssertionResponse
-  return {
-    id: credential.id,
-    type: 'public-key',
-    response: {
-      clientDataJSON: toBase64Url(response.clientDataJSON),
-      authenticatorData: toBase64Url(response.authenticatorData),
-      signature: toBase64Url(response.signature),
-      userHandle: response.userHandle ? toBase64Url(response.userHandle) : null,
-    },
-  }
-}
-
-export const signInAssertion = async (): Promise<Assertion> => sign(await client.signInOptions())
-
+export const signInAssertion = async (): Promise<Assertion> => (await ceremonies()).signInAssertion()
 /** Confirms exactly this decision; never after `signal`, when the person has gone on. */
-export async function confirmDecision(request: Request, call: Omit<DecisionCall, 'digest'>, signal: AbortSignal): Promise<Assertion> {
-  const options = await client.challenge(request.id, { ...call, digest: request.digest })
-  signal.throwIfAborted()
-  return sign(options, signal)
-}
-
-export async function makePasskey(name: string): Promise<Passkey> {
-  const { publicKey } = await client.passkeyOptions()
-  const credential = (await navigator.credentials.create({
-    publicKey: {
-      ...publicKey,
-      challenge: fromBase64Url(publicKey.challenge),
-      user: { ...publicKey.user, id: fromBase64Url(publicKey.user.id) },
-      excludeCredentials: publicKey.excludeCredentials.map(descriptor),
-    },
-  })) as PublicKeyCredential | null
-  if (!credential) throw new Error('no passkey was made')
-  const response = credential.response as AuthenticatorAttestationResponse
-  return client.addPasskey(name, {
-    id: credential.id,
-    type: 'public-key',
-    response: { clientDataJSON: toBase64Url(response.clientDataJSON), attestationObject: toBase64Url(response.attestationObject), transports: response.getTransports() },
-  })
-}
+export const confirmDecision = async (request: Request, call: Omit<DecisionCall, 'digest'>, signal: AbortSignal): Promise<Assertion> =>
+  (await ceremonies()).confirmDecision(request, call, signal)
+export const makePasskey = async (name: string): Promise<Passkey> => (await ceremonies()).makePasskey(name)
 
 /** What went wrong, in words; browsers give one name to many reasons on purpose. */
 export function passkeyProblem(error: unknown): string | null {

@@ -1,6 +1,7 @@
 // Being told by the browser's push service while no page is open.
 import { client } from '../client'
 import { fromBase64Url } from '../model/base64url'
+import { forgetPush, isPushOf, keepPushHere, pushHere } from './push_here'
 import { serviceWorker } from './service_worker'
 
 export const canPush = (): boolean => 'PushManager' in window && 'Notification' in window && window.isSecureContext
@@ -10,19 +11,6 @@ export function browserName(agent = navigator.userAgent): string {
   const browser = /Edg\//.test(agent) ? 'Edge' : /Firefox\//.test(agent) ? 'Firefox' : /Chrome\//.test(agent) ? 'Chrome' : /Safari\//.test(agent) ? 'Safari' : 'Browser'
   const system = /iPhone|iPad/.test(agent) ? 'iOS' : /Android/.test(agent) ? 'Android' : /Mac OS/.test(agent) ? 'macOS' : /Windows/.test(agent) ? 'Windows' : /Linux/.test(agent) ? 'Linux' : ''
   return system ? `${browser} on ${system}` : browser
-}
-
-// Which of the subscriptions is this browser's: the server does not say, an address of a push service is a secret.
-const place = 'holdpoint.push'
-// And for whom: the next person at this browser is told only if they ask.
-const owner_place = 'holdpoint.push.owner'
-
-export function pushHere(): string | null {
-  try {
-    return localStorage.getItem(place)
-  } catch {
-    return null
-  }
 }
 
 /** Asks for leave, subscribes, and tells the server. */
@@ -39,28 +27,17 @@ export async function startPush(owner: string): Promise<void> {
 
 async function tellServer(subscription: PushSubscription, owner: string): Promise<void> {
   const { id } = await client.addPushSubscription(browserName(), subscription.toJSON())
-  localStorage.setItem(place, id)
-  localStorage.setItem(owner_place, owner)
+  keepPushHere(id, owner)
 }
 
 /** After signing in: a subscription ends with its session, so who was told here before is told again. */
 export async function renewPush(owner: string): Promise<void> {
   try {
-    if (!canPush() || Notification.permission !== 'granted' || localStorage.getItem(owner_place) !== owner) return
+    if (!canPush() || Notification.permission !== 'granted' || !isPushOf(owner)) return
     const subscription = await (await navigator.serviceWorker.getRegistration())?.pushManager.getSubscription()
     if (subscription) await tellServer(subscription, owner)
   } catch {
     // The settings show that this browser is not told, and offer it.
-  }
-}
-
-/** Signing out ends it on the server; this browser must not begin again by itself. */
-export function forgetPush(): void {
-  try {
-    localStorage.removeItem(place)
-    localStorage.removeItem(owner_place)
-  } catch {
-    // Nothing was kept.
   }
 }
 

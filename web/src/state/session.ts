@@ -4,7 +4,7 @@ import { sentence, ServerError } from '../errors'
 import type { Me } from '../wire'
 import { forgetLoaded } from './load'
 import { tell, useNotices } from './notices'
-import { forgetPush, renewPush } from './push'
+import { forgetPush } from './push_here'
 import { create } from './store'
 
 type SessionState =
@@ -79,7 +79,8 @@ export async function signIn(body: Parameters<typeof client.signIn>[0]): Promise
   // What was read so far was read for whoever was here before.
   forgetLoaded()
   put({ status: 'signed_in', me, undo_max_s })
-  void renewPush(me.name)
+  // If it cannot be read, the settings show that this browser is not told, and offer it.
+  void import('./push').then(({ renewPush }) => renewPush(me.name), () => undefined)
 }
 
 /** Never fails: what went wrong is told. */
