@@ -321,6 +321,31 @@ TEST(Gates, T1_what_holds_a_call_without_a_word_about_silence_ends_it_as_the_def
     EXPECT_EQ(ending(gate + "defaults: {on_timeout: retry}\n"), TimeoutAction::skip);
 }
 
+TEST(Gates, T1_silence_does_not_release_what_a_list_a_pattern_or_the_tool_itself_holds_as_well) {
+    constexpr std::string_view quiet =
+        "gates: {q: {type: specific_tools, tools: [write, pay], risk: low, timeout: 10m, "
+        "on_timeout: approve}}\n";
+    const auto ends = [&](std::string_view rest, std::string_view call) {
+        return terms(*with(std::string(quiet) + std::string(rest)), call).timing.on_timeout;
+    };
+    constexpr std::string_view drop = R"({"tool":"write","args":{"path":"DROP TABLE t"}})";
+    constexpr std::string_view pay = R"({"tool":"pay","args":{"amount":1}})";
+    EXPECT_EQ(ends("", drop), TimeoutAction::approve);
+    EXPECT_EQ(ends("patterns: {always_require: [{word: DROP}]}\n", drop), TimeoutAction::reject);
+    EXPECT_EQ(ends("always_require: [pay]\n", pay), TimeoutAction::reject);
+    const auto itself = policy_of(
+        "tools: {pay: {risk: low, requires_approval: true}}\ndefaults: {decision: allow}\n" +
+        std::string(quiet));
+    EXPECT_EQ(terms(*itself, R"({"tool":"pay"})").timing.on_timeout, TimeoutAction::reject);
+}
+
+TEST(Gates, T1_what_a_list_holds_ends_as_strictly_as_the_defaults_say) {
+    const auto policy = policy_of(
+        "tools: {pay: {risk: low}}\ndefaults: {on_timeout: abort}\nalways_require: [pay]\n"
+        "gates: {g: {type: specific_tools, tools: [pay], on_timeout: skip}}\n");
+    EXPECT_EQ(terms(*policy, R"({"tool":"pay"})").timing.on_timeout, TimeoutAction::abort);
+}
+
 TEST(Gates, G9_a_group_of_several_roles_is_filled_by_any_of_them) {
     const auto policy =
         policy_of("approvers: {g: {roles: [a, b], users: [olga]}}\ndefaults: {approvers: [g]}\n");

@@ -147,12 +147,14 @@ class Merger {
             take_ending(patience, by_default);
     }
 
-    /// What a finding says about time; nothing where it has no voice of its own.
+    /// What a finding says about time; nothing where it has no voice of its own. What holds
+    /// without a gate says nothing, which is not the same.
     std::optional<Patience> word_of(const Finding& finding) const {
         const Gate* gate = gate_of(policy_, finding);
         const Rule* rule = rule_of(policy_, finding);
         if (!rule) {
-            if (!gate || gate->is_implied || is_refined(finding.gate)) return std::nullopt;
+            if (!gate) return Patience{};
+            if (gate->is_implied || is_refined(finding.gate)) return std::nullopt;
             return gate->patience;
         }
         Patience word = patience_of(rule->patience, gate ? gate->patience : Patience{});
