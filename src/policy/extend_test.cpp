@@ -228,7 +228,7 @@ TEST_F(LayerTest, it_cannot_go_around_what_stands_above_by_a_file_between_them) 
         ASSERT_FALSE(merged) << body;
         EXPECT_EQ(merged.error().code, ErrorCode::refused) << merged.error().message;
     }
-    EXPECT_TRUE(around("rules: [{id: mine, tools: [y], then: deny}]\n"))
+    EXPECT_TRUE(around("rules: [{id: mine, tools: [z], then: deny}]\n"))
         << "what stands in its own layer it may replace";
 }
 
@@ -243,7 +243,7 @@ TEST_F(LayerTest, T1_X1_a_gate_above_that_is_for_other_calls_is_no_way_around_th
     };
     const auto policy = policy_of(
         "extends: org\nrules: [{id: r, tools: [a, b], then: require, gate: desk, risk: low}]\n",
-        {.read_parent = read_above});
+        {.read_parent = read_above, .extensions = {}});
     const Terms other = test::terms(*policy, R"({"tool":"a"})");
     EXPECT_EQ(other.timing.on_timeout, TimeoutAction::abort);
     ASSERT_EQ(other.requirement.lines.size(), 2u);
