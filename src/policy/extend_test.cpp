@@ -25,6 +25,15 @@ Result<PolicyFile> below_of(std::string_view above, std::string_view body) {
     });
 }
 
+/// The policy that comes of it.
+std::shared_ptr<const Policy> policy_below(std::string_view above, std::string_view body) {
+    const auto read_above = [&](const std::string&) {
+        return Result<std::string>("holdpoint: 1\nlayer: organisation\n" + std::string(above));
+    };
+    return policy_of("extends: org\n" + std::string(body),
+                     {.read_parent = read_above, .extensions = {}});
+}
+
 TEST(Extend, the_child_counts_and_the_parent_fills_the_rest) {
     PolicyFile child = child_of(
         "extends: standard\ndefaults: {decision: require}\ngates: {destructive: {type: "
@@ -253,6 +262,23 @@ TEST_F(LayerTest, T1_X1_a_gate_above_that_is_for_other_calls_is_no_way_around_th
     EXPECT_EQ(own.timing.on_timeout, TimeoutAction::approve) << "that is what the gate is for";
     ASSERT_EQ(own.requirement.lines.size(), 1u);
     EXPECT_EQ(own.requirement.lines[0].group, "desk");
+}
+
+TEST_F(LayerTest, T1_a_gate_above_that_is_for_other_calls_shortens_no_silence_that_releases) {
+    const auto policy = policy_below(
+        "tools: {a: {risk: low}, b: {risk: low}}\n"
+        "defaults: {decision: require, timeout: 4h, on_timeout: default, default_decision: "
+        "approve, reminders: {every: 10m, max: 5}}\n"
+        "gates: {fast: {type: specific_tools, tools: [b], timeout: 1s, reminders: {every: 1h, "
+        "max: 0}}}\n",
+        "rules: [{id: r, tools: [a], then: require, gate: fast}]\n");
+    const core::Timing other = test::terms(*policy, R"({"tool":"a"})").timing;
+    EXPECT_EQ(other.timeout_ms, 4 * 3'600'000);
+    EXPECT_EQ(other.remind_every_ms, 600'000);
+    EXPECT_EQ(other.reminders_max, 5);
+    EXPECT_EQ(other.on_timeout, TimeoutAction::reject) << "nobody meant silence to be enough";
+    const core::Timing own = test::terms(*policy, R"({"tool":"b"})").timing;
+    EXPECT_EQ(own.timeout_ms, 1000) << "that is what the gate is for";
 }
 
 TEST_F(LayerTest, D2_it_cannot_make_a_no_harder_or_demand_less) {

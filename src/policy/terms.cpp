@@ -76,8 +76,8 @@ void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>
 }
 
 /// Whether a rule names a gate of a layer above for a call that this gate does not hold itself. It
-/// adds whom the gate asks, and leaves whatever the defaults say: a gate that was written for other
-/// calls is no way around them.
+/// adds whom the gate asks and an end that is stricter, and leaves whatever the defaults say: a
+/// gate that was written for other calls is no way around them.
 bool borrows_gate(const Policy& policy, const std::vector<Finding>& findings,
                   const Finding& finding) {
     const Rule* rule = rule_of(policy, finding);
@@ -113,13 +113,15 @@ class Merger {
         : lines(lines_of(policy, findings)), policy_(policy), findings_(findings) {
         for (const Finding& finding : findings) take(finding);
         const Defaults& defaults = policy.file.defaults;
-        end_as_strictly_as(ending_by_default(defaults));
+        const Patience by_default = ending_by_default(defaults);
+        end_as_strictly_as(by_default);
+        const bool is_said = patience.on_timeout.has_value();
+        if (!is_said) take_ending(patience, by_default);
         if (releases(patience) && !std::ranges::all_of(findings, [&](const Finding& finding) {
-                return is_silence_enough(finding);
+                return is_silence_enough(finding, is_said);
             })) {
             patience.on_timeout = TimeoutAction::reject;
-            if (defaults.patience.on_timeout && !releases(defaults.patience))
-                take_ending(patience, defaults.patience);
+            if (!releases(by_default)) take_ending(patience, by_default);
         }
         patience = patience_of(patience, defaults.patience);
         merge_terms(demands, defaults.demands);
@@ -157,11 +159,12 @@ class Merger {
             if (gate->is_implied || is_refined(finding.gate)) return std::nullopt;
             return gate->patience;
         }
-        Patience word = patience_of(rule->patience, gate ? gate->patience : Patience{});
-        if (borrows_gate(policy_, findings_, finding)) {
-            word.escalate_after_ms.reset();
-            word.escalate_to.clear();
-        }
+        if (!borrows_gate(policy_, findings_, finding))
+            return patience_of(rule->patience, gate ? gate->patience : Patience{});
+        // Its times were meant for other calls: of what it says about silence only the end comes
+        // along, where that is stricter.
+        Patience word = rule->patience;
+        if (!word.on_timeout) take_ending(word, gate->patience);
         return word;
     }
 
@@ -179,11 +182,12 @@ class Merger {
     }
 
     /// Whether what was found says itself that silence releases, or has no word of its own. A gate
-    /// that does not mention silence does not mean it, nor one that was written for other calls.
-    bool is_silence_enough(const Finding& finding) const {
+    /// that does not mention silence does not mean it where another does; one that was written for
+    /// other calls never does.
+    bool is_silence_enough(const Finding& finding, bool is_said) const {
         if (borrows_gate(policy_, findings_, finding)) return false;
         const std::optional<Patience> word = word_of(finding);
-        return !word || releases(*word);
+        return !word || !is_said || releases(*word);
     }
 
     const Policy& policy_;
