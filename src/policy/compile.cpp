@@ -248,6 +248,7 @@ class Compiler {
             if (!gate) return gate.error();
             compiled.gate = *gate;
             compiled.then = rule.then;
+            compiled.is_search = rule.shell || (rule.path && !rule.path->any.empty());
             compiled.cap = rule.auto_risk.value_or(policy_.auto_risk_max);
             policy_.rules.push_back(std::move(compiled));
         }

@@ -42,7 +42,10 @@ struct Finding {
     Effect effect = Effect::require;
     bool is_hard = false;   ///< nothing can waive it
     bool is_error = false;  ///< counts because it could not be evaluated
-    int index = -1;         ///< of the rule, gate or pattern
+    /// Rests on the agent's word, on something odd or on what stands anywhere in the call: nothing
+    /// for which people are asked where the call is denied by default.
+    bool is_no_excuse = false;
+    int index = -1;  ///< of the rule, gate or pattern
     int gate = no_gate;
     RiskLevel risk = RiskLevel::low;
     int specificity = 1;

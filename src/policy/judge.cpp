@@ -134,6 +134,7 @@ class Judge {
         finding.gate = policy_.rules[index].gate;
         finding.risk = policy_.file.rules[index].risk.value_or(RiskLevel::low);
         finding.specificity = 9;
+        finding.is_no_excuse = is_error || policy_.rules[index].is_search;
         add(finding);
     }
 
@@ -163,6 +164,7 @@ class Judge {
             Finding finding;
             finding.cause = cause;
             finding.is_hard = true;
+            finding.is_no_excuse = cause == Cause::pattern || cause == Cause::look_alike;
             finding.index = index;
             add(finding);
         };
@@ -188,12 +190,12 @@ class Judge {
     bool is_unknown() const { return call_.event == Event::tool_call && !entry_.tool; }
 
     void find_base() {
-        for (const std::uint32_t index : entry_.gates) find_gate(index);
+        for (const std::uint32_t index : entry_.gates) find_gate(index, Source::policy);
         for (const std::uint32_t index : entry_.claim_gates) {
             const bool is_claimed = policy_.file.gates[index].type == GateType::destructive_actions
                                         ? call_.claims.is_destructive
                                         : call_.claims.is_open_world;
-            if (is_claimed) find_gate(index);
+            if (is_claimed) find_gate(index, Source::claim);
         }
         if (entry_.requires_approval) find_own_requirement();
         if (call_.event == Event::tool_call && otherwise() == Effect::require) add_all_tools();
@@ -202,6 +204,7 @@ class Judge {
             Finding finding;
             finding.cause = Cause::opaque_shell;
             finding.is_hard = true;
+            finding.is_no_excuse = true;
             finding.specificity = -1;
             add(finding);
         }
@@ -231,12 +234,16 @@ class Judge {
         finding.cause = Cause::requires_approval;
         finding.is_error = answer == Match3::error;
         finding.is_hard = finding.is_error;
+        finding.is_no_excuse = finding.is_error;
         if (finding.is_error) finding.effect = effect_of(policy_.on_error);
         finding.specificity = 7;
         add(finding);
     }
 
-    void find_gate(std::uint32_t index) {
+    /// Why a gate is for this call: by what the policy says of its tool, or by what the agent says.
+    enum class Source { policy, claim };
+
+    void find_gate(std::uint32_t index, Source source) {
         const Gate& gate = policy_.file.gates[index];
         const CompiledGate& compiled = policy_.gates[index];
         if (entry_.must_check_names && !is_named(gate.tools, call_.tool) &&
@@ -251,6 +258,9 @@ class Judge {
         finding.gate = static_cast<int>(index);
         finding.risk = gate.risk.value_or(RiskLevel::low);
         finding.specificity = compiled.specificity;
+        finding.is_no_excuse = source == Source::claim || answer == Match3::error ||
+                               gate.type == GateType::threshold_based ||
+                               gate.type == GateType::budget_based;
         if (answer == Match3::error) {
             const OnError on_error = gate.on_error.value_or(policy_.on_error);
             if (on_error == OnError::allow && std::max(level_, finding.risk) == RiskLevel::low) {
@@ -419,9 +429,9 @@ class Judge {
     Verdict settle() {
         Finding by;
         if (!is_hard_ && is_covered(by)) return allow(by);
+        if (is_denied_by_default()) return deny(Cause::default_decision);
         if (!parts_.findings.empty()) return close();
         if (call_.event != Event::tool_call) return allow(by);
-        if (otherwise() == Effect::deny) return deny(Cause::default_decision);
         // P4: whatever lets it pass by default, above this level somebody looks.
         if (!policy_.auto_risk_max.covers(level_)) {
             Finding finding;
@@ -431,6 +441,21 @@ class Judge {
             return close();
         }
         return allow(by);
+    }
+
+    /// Nothing that the policy says of the call lets it pass or asks people about it: what the
+    /// agent says of itself, and what is merely odd, must not bring before people what is denied
+    /// without.
+    bool is_denied_by_default() {
+        if (call_.event != Event::tool_call || otherwise() != Effect::deny) return false;
+        if (!std::ranges::all_of(parts_.findings, &Finding::is_no_excuse)) return false;
+        // Without a hard finding it was asked already, in vain.
+        if (!is_hard_) return true;
+        Finding by;
+        const bool would_pass = is_covered(by);
+        verdict_.grant.reset();
+        verdict_.is_trusted = false;
+        return !would_pass;
     }
 
     Verdict allow(Finding by) {

@@ -46,7 +46,8 @@ struct CompiledRule {
     int gate = no_gate;
     // Copies of what stands in the file, beside what is read with them.
     Effect then = Effect::require;
-    RiskCap cap;  ///< up to which an allow rule lets pass
+    RiskCap cap;             ///< up to which an allow rule lets pass
+    bool is_search = false;  ///< finds something in a command or a path, whatever else stands there
 };
 
 struct CompiledGate {
