@@ -54,9 +54,8 @@ class Compiler {
 
     void settle_defaults() {
         const Defaults& defaults = file().defaults;
-        policy_.decision = defaults.decision.value_or(Effect::require);
-        policy_.unknown_tools = defaults.unknown_tools.value_or(
-            policy_.decision == Effect::deny ? Effect::deny : Effect::require);
+        policy_.decision = defaults.decision_or_default();
+        policy_.unknown_tools = defaults.unknown_tools_or_default();
         policy_.auto_risk_max = defaults.auto_risk_max.value_or(RiskCap{RiskLevel::low});
         policy_.on_error = defaults.on_error.value_or(OnError::require);
         policy_.version = "sha256:" + hex(sha256(file().source));

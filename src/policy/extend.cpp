@@ -141,9 +141,9 @@ Result<void> check_threshold(const PolicyFile& child, const PolicyFile& above,
 Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
     const Defaults& mine = child.defaults;
     const Defaults& theirs = above.defaults;
-    if (mine.decision && *mine.decision < theirs.decision.value_or(Effect::require))
+    if (mine.decision && *mine.decision < theirs.decision_or_default())
         return refused_layer(child, "cannot soften `defaults.decision`");
-    if (mine.unknown_tools && *mine.unknown_tools < theirs.unknown_tools.value_or(Effect::require))
+    if (mine.unknown_tools && *mine.unknown_tools < theirs.unknown_tools_or_default())
         return refused_layer(child, "cannot soften `defaults.unknown_tools`");
     const RiskCap cap = theirs.auto_risk_max.value_or(RiskCap{RiskLevel::low});
     if (mine.auto_risk_max && mine.auto_risk_max->level &&

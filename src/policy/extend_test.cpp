@@ -169,6 +169,14 @@ TEST_F(LayerTest, what_the_layer_above_does_not_say_is_as_strict_as_without_a_wo
     EXPECT_TRUE(below_plain("defaults: {decision: deny, max_auto_risk: low}\n"));
 }
 
+TEST_F(LayerTest, it_cannot_ask_people_about_unknown_tools_that_the_layer_above_denies) {
+    constexpr std::string_view above = "defaults: {decision: deny}\n";
+    const Result<PolicyFile> refused = below_of(above, "defaults: {unknown_tools: require}\n");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("`defaults.unknown_tools`"));
+    EXPECT_TRUE(below_of(above, "defaults: {unknown_tools: deny}\n"));
+}
+
 TEST_F(LayerTest, T1_it_cannot_shorten_the_silence_that_releases_above) {
     const std::string_view gate =
         "gates: {quiet: {type: specific_tools, tools: [a], risk: low, timeout: 1h, on_timeout: "

@@ -271,6 +271,14 @@ struct Defaults {
     Demands demands;
     Mark mark;
 
+    /// What holds without a word: everything is held, and tools that nobody described are denied
+    /// where the others are.
+    Effect decision_or_default() const { return decision.value_or(Effect::require); }
+    Effect unknown_tools_or_default() const {
+        const bool is_denial = decision_or_default() == Effect::deny;
+        return unknown_tools.value_or(is_denial ? Effect::deny : Effect::require);
+    }
+
     // From code only: what the flags of a server without a policy file say.
     std::optional<RiskLevel> unknown_risk;  ///< of tools that are not described
     std::optional<core::Requirement> requirement;
