@@ -182,6 +182,8 @@ class Compiler {
             compiled.is_hard =
                 gate.type == GateType::final_response || gate.type == GateType::plan_approval ||
                 gate.type == GateType::threshold_based || gate.type == GateType::budget_based;
+            compiled.is_no_excuse = gate.type == GateType::threshold_based ||
+                                    gate.type == GateType::budget_based || gate.is_below_denial;
             compiled.specificity = specificity_of(gate.type);
             policy_.gates.push_back(std::move(compiled));
         }
@@ -247,7 +249,8 @@ class Compiler {
             if (!gate) return gate.error();
             compiled.gate = *gate;
             compiled.then = rule.then;
-            compiled.is_search = rule.shell || (rule.path && !rule.path->any.empty());
+            compiled.is_no_excuse =
+                rule.shell || (rule.path && !rule.path->any.empty()) || rule.is_below_denial;
             compiled.cap = rule.auto_risk.value_or(policy_.auto_risk_max);
             policy_.rules.push_back(std::move(compiled));
         }

@@ -91,6 +91,7 @@ void merge(PolicyFile& child, const PolicyFile& parent) {
     join_by(child.tools, parent.tools, &Tool::name);
     join(child.always_require, parent.always_require);
     join(child.never_require, parent.never_require);
+    join(child.required_below_denial, parent.required_below_denial);
     append(child.auto_allow_patterns, parent.auto_allow_patterns);
     append(child.always_require_patterns, parent.always_require_patterns);
     join_by(child.approvers, parent.approvers, &ApproverGroup::name);
@@ -228,18 +229,26 @@ Result<void> check_patience(const PolicyFile& child, const PolicyFile& above, st
     return {};
 }
 
+/// A glob is delegated only as that very glob: what it will match is not known here.
+bool is_delegated(const PolicyFile& above, const std::string& tool) {
+    return std::ranges::any_of(above.delegate, [&](const std::string& pattern) {
+        return pattern == tool || (!is_glob(tool) && glob_matches(pattern, tool));
+    });
+}
+
+bool are_delegated(const PolicyFile& above, const std::vector<std::string>& tools) {
+    return !tools.empty() && std::ranges::all_of(tools, [&](const std::string& tool) {
+        return is_delegated(above, tool);
+    });
+}
+
 Result<void> check_allowed(const PolicyFile& child, const PolicyFile& above) {
     std::vector<std::string> tools = allowed_tools(child);
     // Who delegates must have been delegated to, and who describes a tool makes it known.
     tools.insert(tools.end(), child.delegate.begin(), child.delegate.end());
     for (const Tool& tool : child.tools) tools.push_back(tool.name);
     for (const std::string& tool : tools) {
-        // A glob is delegated only as that very glob: what it will match is not known here.
-        const bool is_delegated = std::any_of(
-            above.delegate.begin(), above.delegate.end(), [&](const std::string& pattern) {
-                return pattern == tool || (!is_glob(tool) && glob_matches(pattern, tool));
-            });
-        if (!is_delegated)
+        if (!is_delegated(above, tool))
             return refused_layer(
                 child,
                 fmt::format("may not allow `{}`; the layer above does not delegate it", tool));
@@ -331,9 +340,26 @@ struct Lineage {
     std::shared_ptr<const Lineage> above;
 };
 
+/// What a layer above denies by default is not held instead because a lower one asks people about
+/// it; where it may let tools pass it may also ask about them.
+void mark_below_denial(const PolicyFile& above, PolicyFile& child) {
+    const bool denies = above.defaults.decision_or_default() == Effect::deny ||
+                        above.defaults.unknown_tools_or_default() == Effect::deny;
+    if (!denies) return;
+    for (Gate& gate : child.gates) gate.is_below_denial = !are_delegated(above, gate.tools);
+    for (Rule& rule : child.rules) rule.is_below_denial = !are_delegated(above, rule.tools);
+    for (const std::string& tool : child.always_require) {
+        const bool stands_above =
+            std::ranges::find(above.always_require, tool) != above.always_require.end();
+        if (!stands_above && !is_delegated(above, tool))
+            child.required_below_denial.push_back(tool);
+    }
+}
+
 /// Holds a file against what stands above it, and marks what that changes in it.
 Result<void> submit_to(const PolicyFile& above, PolicyFile& child) {
     if (Result<void> ok = check_layer(child, above); !ok) return ok;
+    mark_below_denial(above, child);
     for (Gate& gate : child.gates) ask_also(gate.approvers, above.defaults.approvers);
     for (Rule& rule : child.rules) {
         ask_also(rule.approvers, above.defaults.approvers);

@@ -169,6 +169,40 @@ TEST_F(LayerTest, what_the_layer_above_does_not_say_is_as_strict_as_without_a_wo
     EXPECT_TRUE(below_plain("defaults: {decision: deny, max_auto_risk: low}\n"));
 }
 
+TEST_F(LayerTest, what_it_asks_about_stays_denied_where_the_layer_above_denies_by_default) {
+    constexpr std::string_view above =
+        "defaults: {decision: deny}\ndelegate: [deploy]\nalways_require: [pay]\n"
+        "tools: {read_logs: {read_only: true}, drop_db: {}, pay: {}, deploy: {}}\n"
+        "rules: [{id: l, tools: [read_logs], then: allow}]\n";
+    const auto answer = [&](std::string_view body, std::string_view tool) {
+        return test::kind(*policy_below(above, body), R"({"tool":")" + std::string(tool) + "\"}");
+    };
+    EXPECT_EQ(answer("", "drop_db"), "deny");
+    for (const std::string_view body :
+         {"approvers: {mine: {users: [eve]}}\n"
+          "rules: [{id: r, tools: [drop_db], then: require, approvers: [mine]}]\n",
+          "rules: [{id: r, then: require}]\n", "always_require: [drop_db, pay, read_logs]\n",
+          "always_require: [\"*\"]\n", "gates: {g: {type: tool_execution}}\n",
+          "gates: {all_tools: {type: tool_execution}}\n",
+          "patterns: {always_require: [{re: \".*\"}]}\n"}) {
+        EXPECT_EQ(answer(body, "drop_db"), "deny") << body;
+        EXPECT_EQ(answer(body, "nobody"), "deny") << body;
+        EXPECT_EQ(answer(body, "pay"), "hold") << body << "as the layer above says";
+    }
+    EXPECT_EQ(answer("rules: [{id: r, tools: [read_logs], then: require}]\n", "read_logs"), "hold")
+        << "what would pass";
+    EXPECT_EQ(answer("rules: [{id: r, tools: [deploy], then: require}]\n", "deploy"), "hold")
+        << "what it might have let pass";
+}
+
+TEST_F(LayerTest, a_layer_may_deny_by_default_and_ask_about_single_tools_itself) {
+    const auto policy = policy_below("",
+                                     "defaults: {decision: deny}\n"
+                                     "rules: [{id: r, tools: [pay], then: require}]\n");
+    EXPECT_EQ(test::kind(*policy, R"({"tool":"pay"})"), "hold");
+    EXPECT_EQ(test::kind(*policy, R"({"tool":"drop"})"), "deny");
+}
+
 TEST_F(LayerTest, it_cannot_ask_people_about_unknown_tools_that_the_layer_above_denies) {
     constexpr std::string_view above = "defaults: {decision: deny}\n";
     const Result<PolicyFile> refused = below_of(above, "defaults: {unknown_tools: require}\n");

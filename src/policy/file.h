@@ -141,7 +141,8 @@ struct Gate {
     std::string message = {};
     std::string because = {};
     std::optional<OnError> on_error = {};
-    bool is_implied = false;  ///< added by compile(): stands for the default decision
+    bool is_implied = false;       ///< added by compile(): stands for the default decision
+    bool is_below_denial = false;  ///< set by extend(): a layer above denies by default
 };
 
 /// `path: {arg, any: […]}` finds, `path: {arg, all: […]}` proves.
@@ -177,6 +178,7 @@ struct Rule {
     Effect then = Effect::require;
     std::string gate = {};           ///< require: this gate's approvers and times come with it
     bool is_below_its_gate = false;  ///< set by extend(): the gate is one of a layer above
+    bool is_below_denial = false;    ///< set by extend(): a layer above denies by default
     std::optional<RiskLevel> risk = {};
     std::optional<RiskCap> auto_risk = {};  ///< allow: must be written out to pass the cap
     std::vector<ApproverLine> approvers = {};
@@ -309,6 +311,8 @@ struct PolicyFile {
     Defaults defaults;
     std::vector<Tool> tools;
     std::vector<std::string> always_require, never_require;
+    std::vector<std::string> required_below_denial;  ///< set by extend(): those of always_require
+                                                     ///< below a layer that denies by default
     std::vector<Pattern> auto_allow_patterns, always_require_patterns;
     std::vector<ApproverGroup> approvers;
     std::vector<Gate> gates;

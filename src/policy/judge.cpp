@@ -134,7 +134,7 @@ class Judge {
         finding.gate = policy_.rules[index].gate;
         finding.risk = policy_.file.rules[index].risk.value_or(RiskLevel::low);
         finding.specificity = 9;
-        finding.is_no_excuse = is_error || policy_.rules[index].is_search;
+        finding.is_no_excuse = is_error || policy_.rules[index].is_no_excuse;
         add(finding);
     }
 
@@ -164,7 +164,8 @@ class Judge {
             Finding finding;
             finding.cause = cause;
             finding.is_hard = true;
-            finding.is_no_excuse = cause == Cause::pattern || cause == Cause::look_alike;
+            finding.is_no_excuse = cause == Cause::pattern || cause == Cause::look_alike ||
+                                   (cause == Cause::always_require && !is_required_firmly());
             finding.index = index;
             add(finding);
         };
@@ -183,6 +184,17 @@ class Judge {
         }
         if (call_.event == Event::input || call_.event == Event::confirmation)
             add_plain(Cause::question);
+    }
+
+    /// Whether always_require names it in a layer that no denial by default stands above.
+    bool is_required_firmly() const {
+        const PolicyFile& file = policy_.file;
+        if (file.required_below_denial.empty()) return true;
+        return std::ranges::any_of(file.always_require, [&](const std::string& name) {
+            return is_named({name}, call_.tool) &&
+                   std::ranges::find(file.required_below_denial, name) ==
+                       file.required_below_denial.end();
+        });
     }
 
     Effect otherwise() const { return entry_.tool ? policy_.decision : policy_.unknown_tools; }
@@ -258,9 +270,8 @@ class Judge {
         finding.gate = static_cast<int>(index);
         finding.risk = gate.risk.value_or(RiskLevel::low);
         finding.specificity = compiled.specificity;
-        finding.is_no_excuse = source == Source::claim || answer == Match3::error ||
-                               gate.type == GateType::threshold_based ||
-                               gate.type == GateType::budget_based;
+        finding.is_no_excuse =
+            compiled.is_no_excuse || source == Source::claim || answer == Match3::error;
         if (answer == Match3::error) {
             const OnError on_error = gate.on_error.value_or(policy_.on_error);
             if (on_error == OnError::allow && std::max(level_, finding.risk) == RiskLevel::low) {
