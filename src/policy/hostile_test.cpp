@@ -282,7 +282,7 @@ TEST_F(HostileTest, one_mebibyte_of_arguments_and_ten_thousand_elements_stay_wit
     none_passes("fetch", "url", {"https://api.example.com/" + text});
 }
 
-TEST_F(HostileTest, a_loop_over_ten_thousand_elements_ends_with_the_budget_and_holds) {
+TEST_F(HostileTest, a_loop_over_ten_thousand_elements_ends_with_the_budget_and_denies) {
     const auto policy = policy_of(R"~(
 extends: minimal
 tools: {t: {read_only: true, risk: low, args: {list: list(string)}}}
@@ -292,7 +292,7 @@ rules:
     std::string list;
     for (int i = 0; i < 10'000; ++i) list += (i ? R"(,"x)" : R"("x)") + std::to_string(i) + '"';
     const Verdict verdict = judge(*policy, R"({"tool":"t","args":{"list":[)" + list + "]}}");
-    EXPECT_EQ(verdict.kind, core::VerdictKind::hold);
+    EXPECT_EQ(verdict.kind, core::VerdictKind::deny);
     EXPECT_TRUE(verdict.decisive.is_error);
 }
 

@@ -146,9 +146,12 @@ class Judge {
         for (const std::uint32_t index : entry_.deny) {
             const Match3 answer = matches(index);
             if (answer == Match3::no) continue;
-            // A condition that fails proves nothing; people look at it.
+            // A condition that fails proves nothing; people look at it. Where the steps are used up
+            // the agent may have seen to that, and which rules were still read hangs on their
+            // order.
             const bool is_error = answer == Match3::error;
-            add_rule(index, is_error ? effect_of(policy_.on_error) : Effect::deny, is_error);
+            const bool is_held = is_error && !parts_.budget.is_exceeded();
+            add_rule(index, is_held ? effect_of(policy_.on_error) : Effect::deny, is_error);
             if (is_denied_ && !recorder_) return;
         }
     }
@@ -274,7 +277,8 @@ class Judge {
             compiled.is_no_excuse || source == Source::claim || answer == Match3::error;
         if (answer == Match3::error) {
             const OnError on_error = gate.on_error.value_or(policy_.on_error);
-            if (on_error == OnError::allow && std::max(level_, finding.risk) == RiskLevel::low) {
+            const bool may_fail_open = on_error == OnError::allow && !parts_.budget.is_exceeded();
+            if (may_fail_open && std::max(level_, finding.risk) == RiskLevel::low) {
                 verdict_.ungated.push_back(index);
                 return;
             }
