@@ -343,6 +343,16 @@ TEST_F(LayerTest, D2_it_cannot_make_a_no_harder_or_demand_less) {
     EXPECT_TRUE(below_strict("defaults: {require_reason: true, reject_threshold: 1}\n"));
 }
 
+TEST_F(LayerTest, D2_a_gate_above_that_is_for_other_calls_makes_no_no_harder) {
+    const auto policy = policy_below(
+        "approvers: {sec: {roles: [sec]}}\ndefaults: {approvers: [sec]}\n"
+        "tools: {wipe: {}, publish: {}}\nalways_require: [wipe]\n"
+        "gates: {vote: {type: specific_tools, tools: [publish], reject_threshold: 3}}\n",
+        "rules: [{id: r, tools: [wipe], then: require, gate: vote}]\n");
+    EXPECT_EQ(test::terms(*policy, R"({"tool":"wipe"})").requirement.reject_threshold, 1);
+    EXPECT_EQ(test::terms(*policy, R"({"tool":"publish"})").requirement.reject_threshold, 3);
+}
+
 TEST_F(LayerTest, what_is_passed_on_must_have_been_given) {
     EXPECT_TRUE(below("never_require: [read_logs]\n", "team"));
     EXPECT_FALSE(below("never_require: [deploy]\n", "team"));

@@ -339,6 +339,22 @@ TEST(Gates, T1_silence_does_not_release_what_a_list_a_pattern_or_the_tool_itself
     EXPECT_EQ(terms(*itself, R"({"tool":"pay"})").timing.on_timeout, TimeoutAction::reject);
 }
 
+TEST(Gates, D2_as_few_say_no_as_anything_that_holds_the_call_wants) {
+    const auto threshold = [](std::string_view rest) {
+        const auto policy = with(
+            "gates:\n  vote: {type: specific_tools, tools: [mail], "
+            "reject_threshold: 3}\n" +
+            std::string(rest));
+        return terms(*policy, R"({"tool":"mail"})").requirement.reject_threshold;
+    };
+    EXPECT_EQ(threshold(""), 3);
+    EXPECT_EQ(threshold("  other: {type: custom, tools: [mail], when: \"true\"}\n"), 1)
+        << "which says nothing and means one";
+    EXPECT_EQ(threshold("always_require: [mail]\n"), 1);
+    EXPECT_EQ(threshold("rules: [{id: r, tools: [mail], then: require, gate: vote}]\n"), 3)
+        << "a rule speaks for its gate";
+}
+
 TEST(Gates, T1_what_a_list_holds_ends_as_strictly_as_the_defaults_say) {
     const auto policy = policy_of(
         "tools: {pay: {risk: low}}\ndefaults: {on_timeout: abort}\nalways_require: [pay]\n"

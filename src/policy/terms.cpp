@@ -60,7 +60,6 @@ void merge_terms(Demands& out, const Demands& other) {
     either(out.confirm_code, other.confirm_code);
     if (other.allow_modification)
         out.allow_modification = out.allow_modification.value_or(true) && *other.allow_modification;
-    lowest(out.reject_threshold, other.reject_threshold);
 }
 
 void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>& others) {
@@ -125,6 +124,9 @@ class Merger {
         }
         patience = patience_of(patience, defaults.patience);
         merge_terms(demands, defaults.demands);
+        for (const Finding& finding : findings)
+            lowest(demands.reject_threshold, threshold_of(finding));
+        lowest(demands.reject_threshold, defaults.demands.reject_threshold);
     }
 
     std::vector<ApproverLine> lines;
@@ -166,6 +168,26 @@ class Merger {
         Patience word = rule->patience;
         if (!word.on_timeout) take_ending(word, gate->patience);
         return word;
+    }
+
+    /// How many it takes to say no by what was found; nothing where that has no voice of its own.
+    /// Who does not say so means the default, which another's higher number does not outvote.
+    std::optional<int> threshold_of(const Finding& finding) const {
+        const Gate* gate = gate_of(policy_, finding);
+        const Rule* rule = rule_of(policy_, finding);
+        if (!rule && gate && (gate->is_implied || is_refined(finding.gate))) return std::nullopt;
+        std::optional<int> said;
+        if (rule) said = rule->demands.reject_threshold;
+        if (gate && !borrows_gate(policy_, findings_, finding))
+            prefer(said, gate->demands.reject_threshold);
+        return said ? said : threshold_by_default();
+    }
+
+    int threshold_by_default() const {
+        const Defaults& defaults = policy_.file.defaults;
+        const int of_server = defaults.requirement ? defaults.requirement->reject_threshold
+                                                   : core::Requirement{}.reject_threshold;
+        return defaults.demands.reject_threshold.value_or(of_server);
     }
 
     /// A rule that holds by this gate speaks for it, also where it gives more time.
