@@ -171,16 +171,23 @@ bool lets_silence_release(const Patience& patience) {
             patience.default_decision == "approve");
 }
 
-/// What silence releases above takes the time that stands there: a shorter one would release it
-/// before anybody has looked.
+/// What silence releases or hands to others above takes the time that stands there: a shorter one
+/// would do it before anybody has looked.
 Result<void> check_timeouts(const PolicyFile& child, const PolicyFile& above) {
-    const auto lets = [](const auto& part) { return lets_silence_release(part.patience); };
-    const bool is_default = lets(above.defaults);
-    const bool is_any = is_default || std::ranges::any_of(above.gates, lets) ||
+    const auto lets = [](const auto& part) {
+        return lets_silence_release(part.patience) ||
+               part.patience.on_timeout == TimeoutAction::escalate;
+    };
+    const bool is_any = lets(above.defaults) || std::ranges::any_of(above.gates, lets) ||
                         std::ranges::any_of(above.rules, lets);
+    // Where silence means something milder by default, it does not end what it hands over above.
+    const bool is_default =
+        lets(above.defaults) || (is_any && strictness(above.defaults.patience) <
+                                               strictness({.on_timeout = TimeoutAction::escalate}));
     const auto refused = [&](const std::string& where) {
-        return refused_layer(child, fmt::format("cannot set `timeout` in {}: silence releases "
-                                                "there by the layer above, after its own time",
+        return refused_layer(child, fmt::format("cannot set `timeout` in {}: silence releases or "
+                                                "hands over there by the layer above, after its "
+                                                "own time",
                                                 where));
     };
     if (child.defaults.patience.timeout_ms && is_any) return refused("`defaults`");
@@ -199,7 +206,8 @@ Result<void> check_timeouts(const PolicyFile& child, const PolicyFile& above) {
         if (has_longer)
             return refused_layer(child,
                                  fmt::format("cannot hold by gate `{}` in rule `{}`: silence "
-                                             "releases there after the time of a rule above",
+                                             "releases or hands over there after the time of a "
+                                             "rule above",
                                              gate->name, rule.id));
     }
     return {};

@@ -236,6 +236,27 @@ TEST_F(LayerTest, T1_it_cannot_shorten_the_silence_that_releases_above) {
     EXPECT_TRUE(below_of("", "defaults: {timeout: 1s}\n"));
 }
 
+TEST_F(LayerTest, T1_it_cannot_hurry_those_who_take_over_above) {
+    const std::string_view who =
+        "approvers: {finance: {roles: [finance]}, oncall: {roles: [oncall]}}\n";
+    const std::string gate = std::string(who) +
+                             "gates: {pay: {type: specific_tools, tools: [pay], approvers: "
+                             "[finance], timeout: 4h, on_timeout: escalate, escalate: {after: 4h, "
+                             "to: [oncall]}}}\n";
+    const Result<PolicyFile> refused =
+        below_of(gate, "rules: [{id: r, tools: [pay], then: require, gate: pay, timeout: 1s}]\n");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("cannot set `timeout` in rule `r`"));
+    EXPECT_FALSE(below_of(gate, "defaults: {timeout: 1s}\n"));
+    const std::string_view own = "gates: {g: {type: specific_tools, tools: [pay], timeout: 1s}}\n";
+    EXPECT_TRUE(below_of(gate, own)) << "after a second it is rejected, by the default";
+    EXPECT_FALSE(below_of("defaults: {on_timeout: skip}\n" + gate, own));
+    EXPECT_FALSE(below_of(std::string(who) + "defaults: {on_timeout: escalate, escalate: {after: "
+                                             "4h, to: [oncall]}}\n",
+                          own));
+    EXPECT_TRUE(below_of(gate, "rules: [{id: r, tools: [pay], then: require, gate: pay}]\n"));
+}
+
 TEST_F(LayerTest, T1_it_cannot_soften_what_silence_means_above) {
     const std::string_view gate =
         "gates: {stop: {type: specific_tools, tools: [a], on_timeout: abort}}\n";

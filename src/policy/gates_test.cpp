@@ -339,6 +339,27 @@ TEST(Gates, T1_silence_does_not_release_what_a_list_a_pattern_or_the_tool_itself
     EXPECT_EQ(terms(*itself, R"({"tool":"pay"})").timing.on_timeout, TimeoutAction::reject);
 }
 
+TEST(Gates, T1_who_takes_over_does_not_depend_on_the_order_of_the_file) {
+    constexpr std::string_view late =
+        "  a: {type: specific_tools, tools: [mail], escalate: {after: 2h, to: [late]}}\n";
+    constexpr std::string_view soon =
+        "  b: {type: specific_tools, tools: [mail], escalate: {after: 1h, to: [soon]}}\n";
+    constexpr std::string_view also =
+        "  c: {type: specific_tools, tools: [mail], escalate: {after: 1h, to: [zoe]}}\n";
+    for (const auto& order : {std::array{late, soon, also},
+                              {also, soon, late},
+                              {soon, late, also},
+                              {late, also, soon}}) {
+        const auto policy = with(
+            "approvers: {late: {roles: [late]}, soon: {roles: [soon]}, zoe: {users: [zoe]}}\n"
+            "gates:\n" +
+            std::string(order[0]) + std::string(order[1]) + std::string(order[2]));
+        const core::Timing timing = terms(*policy, R"({"tool":"mail"})").timing;
+        EXPECT_EQ(timing.escalate_to, "group:soon");
+        EXPECT_EQ(timing.escalate_after_ms, 3'600'000);
+    }
+}
+
 TEST(Gates, D2_as_few_say_no_as_anything_that_holds_the_call_wants) {
     const auto threshold = [](std::string_view rest) {
         const auto policy = with(

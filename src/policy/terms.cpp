@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include "base/text.h"
 #include "core/expire.h"
@@ -39,6 +41,18 @@ void lowest(std::optional<T>& out, const std::optional<T>& other) {
     if (other && (!out || *other < *out)) out = other;
 }
 
+/// Of several who would take over whoever does so first, whatever the order in the file; of two at
+/// once the first by name.
+bool takes_over_before(const Patience& one, const Patience& other) {
+    if (one.escalate_to.empty() || other.escalate_to.empty()) return other.escalate_to.empty();
+    const auto rank = [](const Patience& patience) {
+        constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+        return std::tuple(patience.escalate_after_ms.value_or(never),
+                          std::string_view(patience.escalate_to.front().group));
+    };
+    return rank(one) < rank(other);
+}
+
 void merge_terms(Patience& out, const Patience& other) {
     lowest(out.timeout_ms, other.timeout_ms);
     if (other.on_timeout && (!out.on_timeout || strictness(other) > strictness(out)))
@@ -46,8 +60,10 @@ void merge_terms(Patience& out, const Patience& other) {
     lowest(out.remind_every_ms, other.remind_every_ms);
     if (other.reminders_max)
         out.reminders_max = std::max(out.reminders_max.value_or(0), *other.reminders_max);
-    lowest(out.escalate_after_ms, other.escalate_after_ms);
-    if (out.escalate_to.empty()) out.escalate_to = other.escalate_to;
+    if (takes_over_before(other, out)) {
+        out.escalate_after_ms = other.escalate_after_ms;
+        out.escalate_to = other.escalate_to;
+    }
     lowest(out.retries_max, other.retries_max);
 }
 
