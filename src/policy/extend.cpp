@@ -158,6 +158,16 @@ Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
                           mine.demands.confirm_code;
     if (says_how)
         return refused_layer(child, "cannot change who decides by default or what silence means");
+    const core::Timing unsaid;
+    if (mine.patience.timeout_ms &&
+        *mine.patience.timeout_ms > theirs.patience.timeout_ms.value_or(unsaid.timeout_ms))
+        return refused_layer(child, "cannot give more time by `defaults.timeout`");
+    const int reminders_above = theirs.patience.reminders_max.value_or(
+        theirs.patience.remind_every_ms ? unsaid.reminders_max : 0);
+    const bool is_slower = mine.patience.remind_every_ms && theirs.patience.remind_every_ms &&
+                           *mine.patience.remind_every_ms > *theirs.patience.remind_every_ms;
+    if (is_slower || mine.patience.reminders_max.value_or(reminders_above) < reminders_above)
+        return refused_layer(child, "cannot remind more rarely by `defaults.reminders`");
     if (mine.demands.require_reason == false && theirs.demands.require_reason == true)
         return refused_layer(child, "cannot soften `defaults.require_reason`");
     if (mine.demands.allow_modification == true && theirs.demands.allow_modification == false)
@@ -368,9 +378,13 @@ void mark_below_denial(const PolicyFile& above, PolicyFile& child) {
 Result<void> submit_to(const PolicyFile& above, PolicyFile& child) {
     if (Result<void> ok = check_layer(child, above); !ok) return ok;
     mark_below_denial(above, child);
-    for (Gate& gate : child.gates) ask_also(gate.approvers, above.defaults.approvers);
+    for (Gate& gate : child.gates) {
+        ask_also(gate.approvers, above.defaults.approvers);
+        gate.is_lower = true;
+    }
     for (Rule& rule : child.rules) {
         ask_also(rule.approvers, above.defaults.approvers);
+        rule.is_lower = true;
         rule.is_below_its_gate = find_by(above.gates, &Gate::name, rule.gate) != nullptr;
     }
     return {};

@@ -257,6 +257,46 @@ TEST_F(LayerTest, T1_it_cannot_hurry_those_who_take_over_above) {
     EXPECT_TRUE(below_of(gate, "rules: [{id: r, tools: [pay], then: require, gate: pay}]\n"));
 }
 
+TEST_F(LayerTest, T1_T2_it_cannot_put_off_the_deadline_above_or_remind_more_rarely) {
+    constexpr std::string_view by_default =
+        "defaults: {timeout: 1h, on_timeout: abort, reminders: {every: 10m, max: 4}}\n";
+    for (const std::string_view body :
+         {"defaults: {timeout: 3650d}\n", "defaults: {reminders: {every: 3650d}}\n",
+          "defaults: {reminders: {every: 10m, max: 0}}\n"}) {
+        const Result<PolicyFile> refused = below_of(by_default, body);
+        ASSERT_FALSE(refused) << body;
+        EXPECT_EQ(refused.error().code, ErrorCode::refused) << body;
+    }
+    EXPECT_FALSE(below_of("", "defaults: {timeout: 1h}\n")) << "unsaid it is five minutes";
+    EXPECT_TRUE(below_of(by_default, "defaults: {timeout: 1m, reminders: {every: 1m, max: 9}}\n"));
+
+    const std::string above = std::string(by_default) +
+                              "tools: {pay: {}, own: {}}\n"
+                              "gates: {g: {type: specific_tools, tools: [pay]}}\n"
+                              "rules: [{id: free, tools: [own], then: allow}]\n";
+    const auto timing = [&](std::string_view body, std::string_view tool) {
+        return test::terms(*policy_below(above, body), R"({"tool":")" + std::string(tool) + "\"}")
+            .timing;
+    };
+    constexpr std::string_view slow = "timeout: 3650d, reminders: {every: 3650d, max: 0}";
+    for (const std::string& body :
+         {fmt::format("gates: {{mine: {{type: tool_execution, {}}}}}\n", slow),
+          fmt::format("rules: [{{id: r, tools: [pay, own], then: require, {}}}]\n", slow),
+          fmt::format("rules: [{{id: r, tools: [pay], then: require, gate: g, {}}}]\n", slow)}) {
+        const core::Timing pay = timing(body, "pay");
+        EXPECT_EQ(pay.timeout_ms, 3'600'000) << body;
+        EXPECT_EQ(pay.remind_every_ms, 600'000) << body;
+        EXPECT_EQ(pay.reminders_max, 4) << body;
+    }
+}
+
+TEST_F(LayerTest, T1_it_may_take_its_own_time_for_what_it_alone_holds) {
+    const auto policy =
+        policy_below("defaults: {decision: allow}\ntools: {own: {read_only: true}}\n",
+                     "rules: [{id: r, tools: [own], then: require, timeout: 1h}]\n");
+    EXPECT_EQ(test::terms(*policy, R"({"tool":"own"})").timing.timeout_ms, 3'600'000);
+}
+
 TEST_F(LayerTest, T1_it_cannot_soften_what_silence_means_above) {
     const std::string_view gate =
         "gates: {stop: {type: specific_tools, tools: [a], on_timeout: abort}}\n";

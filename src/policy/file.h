@@ -142,7 +142,8 @@ struct Gate {
     std::string because = {};
     std::optional<OnError> on_error = {};
     bool is_implied = false;       ///< added by compile(): stands for the default decision
-    bool is_below_denial = false;  ///< set by extend(): a layer above denies by default
+    bool is_lower = false;         ///< set by extend(): a layer stands above it
+    bool is_below_denial = false;  ///< set by extend(): that layer denies by default
 };
 
 /// `path: {arg, any: […]}` finds, `path: {arg, all: […]}` proves.
@@ -178,7 +179,8 @@ struct Rule {
     Effect then = Effect::require;
     std::string gate = {};           ///< require: this gate's approvers and times come with it
     bool is_below_its_gate = false;  ///< set by extend(): the gate is one of a layer above
-    bool is_below_denial = false;    ///< set by extend(): a layer above denies by default
+    bool is_lower = false;           ///< set by extend(): a layer stands above it
+    bool is_below_denial = false;    ///< set by extend(): that layer denies by default
     std::optional<RiskLevel> risk = {};
     std::optional<RiskCap> auto_risk = {};  ///< allow: must be written out to pass the cap
     std::vector<ApproverLine> approvers = {};

@@ -102,6 +102,12 @@ bool borrows_gate(const Policy& policy, const std::vector<Finding>& findings,
     });
 }
 
+bool is_of_lower_layer(const Policy& policy, const Finding& finding) {
+    if (const Rule* rule = rule_of(policy, finding)) return rule->is_lower;
+    const Gate* gate = gate_of(policy, finding);
+    return gate && gate->is_lower;
+}
+
 std::vector<ApproverLine> lines_of(const Policy& policy, const std::vector<Finding>& findings) {
     std::vector<ApproverLine> lines;
     for (const Finding& finding : findings) {
@@ -126,8 +132,18 @@ class Merger {
   public:
     Merger(const Policy& policy, const std::vector<Finding>& findings)
         : lines(lines_of(policy, findings)), policy_(policy), findings_(findings) {
-        for (const Finding& finding : findings) take(finding);
         const Defaults& defaults = policy.file.defaults;
+        const auto is_lower = [&](const Finding& finding) {
+            return is_of_lower_layer(policy, finding);
+        };
+        for (const Finding& finding : findings)
+            if (!is_lower(finding)) take(finding);
+        // What stands above and names no time means the default's, which a lower layer does not
+        // draw out; alone it may take its own.
+        if (std::ranges::any_of(findings, is_lower) && !std::ranges::all_of(findings, is_lower))
+            take_times(defaults);
+        for (const Finding& finding : findings)
+            if (is_lower(finding)) take(finding);
         const Patience by_default = ending_by_default(defaults);
         end_as_strictly_as(by_default);
         const bool is_said = patience.on_timeout.has_value();
@@ -154,6 +170,15 @@ class Merger {
         if (const Gate* gate = gate_of(policy_, finding)) merge_terms(demands, gate->demands);
         if (const Rule* rule = rule_of(policy_, finding)) merge_terms(demands, rule->demands);
         if (const std::optional<Patience> word = word_of(finding)) merge_terms(patience, *word);
+    }
+
+    void take_times(const Defaults& defaults) {
+        const core::Timing timing = defaults.timing.value_or(core::Timing{});
+        prefer(patience.timeout_ms, defaults.patience.timeout_ms);
+        prefer(patience.timeout_ms, std::optional(timing.timeout_ms));
+        prefer(patience.remind_every_ms, defaults.patience.remind_every_ms);
+        prefer(patience.reminders_max, defaults.patience.reminders_max);
+        prefer(patience.reminders_max, std::optional(timing.reminders_max));
     }
 
     /// What holds a call without a word about silence means the default by it, which the word of
@@ -206,10 +231,13 @@ class Merger {
         return defaults.demands.reject_threshold.value_or(of_server);
     }
 
-    /// A rule that holds by this gate speaks for it, also where it gives more time.
+    /// A rule that holds by this gate speaks for it, also where it gives more time; one of a lower
+    /// layer does not.
     bool is_refined(int gate) const {
-        return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& other) {
-            return other.cause == Cause::rule && other.gate == gate;
+        const bool is_lower = policy_.file.gates[static_cast<std::size_t>(gate)].is_lower;
+        return std::ranges::any_of(findings_, [&](const Finding& other) {
+            return other.cause == Cause::rule && other.gate == gate &&
+                   (is_lower || !is_of_lower_layer(policy_, other));
         });
     }
 
