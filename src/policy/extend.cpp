@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 
+#include "base/text.h"
 #include "policy/glob.h"
+#include "policy/match/names.h"
 #include "policy/terms.h"
 
 namespace holdpoint::policy {
@@ -274,6 +278,50 @@ Result<void> check_allowed(const PolicyFile& child, const PolicyFile& above) {
     return {};
 }
 
+/// Every name of a tool that stands in the file, wherever.
+std::vector<std::string> names_in(const PolicyFile& file) {
+    std::vector<std::string> out;
+    const auto take_names = [&](const std::vector<std::string>& names) {
+        for (const std::string& name : names)
+            if (!is_glob(name)) out.push_back(name);
+    };
+    for (const Tool& tool : file.tools) out.push_back(tool.name);
+    take_names(file.always_require);
+    take_names(file.never_require);
+    for (const Rule& rule : file.rules) take_names(rule.tools);
+    for (const Gate& gate : file.gates) take_names(gate.tools);
+    for (const Pattern& pattern : file.always_require_patterns) take_names(pattern.tools);
+    for (const Pattern& pattern : file.auto_allow_patterns) take_names(pattern.tools);
+    for (const Counter& counter : file.counters) take_names(counter.on);
+    for (const RiskRule& rule : file.risk) take_names(rule.tools);
+    return out;
+}
+
+/// A name that a policy mentions is known, and not held for looking like another. Only the layer
+/// above may know one that would be.
+Result<void> check_look_alikes(const PolicyFile& child, const PolicyFile& above) {
+    std::map<std::string, std::string> known;
+    std::set<std::string> names_above;
+    for (std::string& name : names_in(above)) {
+        known.emplace(match::skeleton(name), name);
+        names_above.insert(std::move(name));
+    }
+    for (const std::string& name : names_in(child)) {
+        if (names_above.contains(name)) continue;
+        const match::NameFlaw flaw = match::flaw_of_name(name);
+        if (flaw != match::NameFlaw::none)
+            return refused_layer(child, fmt::format("cannot name the tool `{}`, {}", visible(name),
+                                                    match::to_string(flaw)));
+        const auto other = known.find(match::skeleton(name));
+        if (other != known.end())
+            return refused_layer(child,
+                                 fmt::format("cannot name the tool `{}`, which looks like `{}` of "
+                                             "the layer above",
+                                             name, other->second));
+    }
+    return {};
+}
+
 Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
     for (const Result<void>& ok :
          {refuse_replaced(child, child.tools, above.tools, &Tool::name, "tool"),
@@ -284,8 +332,8 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
           refuse_replaced(child, child.counters, above.counters, &Counter::name, "counter"),
           refuse_replaced(child, child.vars, above.vars, &Variable::name, "variable"),
           refuse_replaced(child, child.risk, above.risk, &RiskRule::id, "risk rule"),
-          check_defaults(child, above), check_timeouts(child, above),
-          check_allowed(child, above)}) {
+          check_defaults(child, above), check_timeouts(child, above), check_allowed(child, above),
+          check_look_alikes(child, above)}) {
         if (!ok) return ok.error();
     }
     if (child.is_disabled && !above.is_disabled)

@@ -127,6 +127,24 @@ TEST_F(LayerTest, it_cannot_soften_what_stands_above) {
     }
 }
 
+TEST_F(LayerTest, it_cannot_make_a_look_alike_known_by_naming_it) {
+    constexpr std::string_view above =
+        "defaults: {unknown_tools: allow}\ntools: {refund: {}}\nalways_require: [pay]\n";
+    for (const std::string_view name : {"rеfund", "Refund", "PAY", "zahlüng", "a\\u200bb"}) {
+        for (const std::string_view body :
+             {"rules: [{{id: x, tools: [\"{}\"], when: \"false\", then: deny}}]\n",
+              "always_require: [\"{}\"]\n", "counters: {{n: {{on: [\"{}\"], window: 1h}}}}\n",
+              "gates: {{g: {{type: specific_tools, tools: [\"{}\"]}}}}\n"}) {
+            const Result<PolicyFile> refused =
+                below_of(above, fmt::format(fmt::runtime(body), name));
+            ASSERT_FALSE(refused) << name << body;
+            EXPECT_EQ(refused.error().code, ErrorCode::refused);
+            EXPECT_THAT(refused.error().message, HasSubstr("cannot name the tool"));
+        }
+    }
+    EXPECT_TRUE(below_of(above, "always_require: [refund, pay, ship]\n"));
+}
+
 TEST_F(LayerTest, whom_it_asks_is_asked_on_top_of_whom_the_layer_above_asks_by_default) {
     const auto above = [](const std::string&) -> Result<std::string> {
         return std::string(
