@@ -432,6 +432,23 @@ TEST_F(LayerTest, D2_a_gate_above_that_is_for_other_calls_makes_no_no_harder) {
     EXPECT_EQ(test::terms(*policy, R"({"tool":"publish"})").requirement.reject_threshold, 3);
 }
 
+TEST_F(LayerTest, it_does_not_talk_over_what_people_read_of_a_call_above) {
+    const auto read_of = [](std::string_view above, std::string_view body, std::string_view tool) {
+        const auto policy = policy_below(above, body);
+        const Situation read = test::situation(*policy, R"({"tool":")" + std::string(tool) + "\"}");
+        return headline(*policy, read.call, evaluate(*policy, read.call, read.state));
+    };
+    constexpr std::string_view above =
+        "tools: {pay: {risk: low}, wipe: {risk: low, message: Wipe everything?}, ship: {}}\n"
+        "gates: {g: {type: specific_tools, tools: [pay], message: Pay for real?}}\n";
+    constexpr std::string_view body =
+        "rules: [{id: r, tools: [pay, wipe, ship], then: require, risk: high, message: Just "
+        "looking}]\n";
+    EXPECT_EQ(read_of(above, body, "pay"), "Pay for real?");
+    EXPECT_EQ(read_of(above, body, "wipe"), "Wipe everything?");
+    EXPECT_EQ(read_of(above, body, "ship"), "Just looking") << "nobody above says anything";
+}
+
 TEST_F(LayerTest, what_is_passed_on_must_have_been_given) {
     EXPECT_TRUE(below("never_require: [read_logs]\n", "team"));
     EXPECT_FALSE(below("never_require: [deploy]\n", "team"));
