@@ -136,6 +136,7 @@ patterns: {always_require: [{word: DROP}]}
 gates:
   unsure: {type: threshold_based, confidence_below: 0.5}
   money: {type: budget_based, cost_above: 5.0, window: call}
+  ships: {type: specific_tools, tools: ["ship_*"], open_world: true}
 rules:
   - {id: looking, tools: [look], then: allow}
   - {id: git, tools: [sh], shell: {every: [[git, status]]}, then: allow}

@@ -261,9 +261,8 @@ class Judge {
     void find_gate(std::uint32_t index, Source source) {
         const Gate& gate = policy_.file.gates[index];
         const CompiledGate& compiled = policy_.gates[index];
-        if (entry_.must_check_names && !is_named(gate.tools, call_.tool) &&
-            !(gate.is_open_world && call_.claims.is_open_world))
-            return;
+        const bool is_meant = !entry_.must_check_names || is_named(gate.tools, call_.tool);
+        if (!is_meant && !(gate.is_open_world && call_.claims.is_open_world)) return;
         const Match3 answer = stands_in_the_way(gate, compiled, index);
         if (answer == Match3::no) return;
         Finding finding;
@@ -273,8 +272,8 @@ class Judge {
         finding.gate = static_cast<int>(index);
         finding.risk = gate.risk.value_or(RiskLevel::low);
         finding.specificity = compiled.specificity;
-        finding.is_no_excuse =
-            compiled.is_no_excuse || source == Source::claim || answer == Match3::error;
+        finding.is_no_excuse = compiled.is_no_excuse || source == Source::claim || !is_meant ||
+                               answer == Match3::error;
         if (answer == Match3::error) {
             const OnError on_error = gate.on_error.value_or(policy_.on_error);
             const bool may_fail_open = on_error == OnError::allow && !parts_.budget.is_exceeded();
