@@ -152,7 +152,8 @@ class Merger {
                 return is_silence_enough(finding, is_said);
             })) {
             patience.on_timeout = TimeoutAction::reject;
-            if (!releases(by_default)) take_ending(patience, by_default);
+            if (defaults.patience.on_timeout && !releases(defaults.patience))
+                take_ending(patience, defaults.patience);
         }
         patience = patience_of(patience, defaults.patience);
         merge_terms(demands, defaults.demands);
