@@ -213,6 +213,22 @@ TEST_F(LayerTest, what_it_asks_about_stays_denied_where_the_layer_above_denies_b
         << "what it might have let pass";
 }
 
+TEST_F(LayerTest, whoever_asks_about_what_a_layer_above_denies_is_told_that_it_stays_denied) {
+    const auto warnings = [](std::string_view above, std::string_view body) {
+        std::string out;
+        for (const Warning& warning : policy_below(above, body)->warnings)
+            out += warning.message + "\n";
+        return out;
+    };
+    constexpr std::string_view denying = "defaults: {decision: deny}\ntools: {drop: {}}\n";
+    constexpr std::string_view rule = "rules: [{id: r, tools: [drop], then: require}]\n";
+    constexpr std::string_view gate = "gates: {g: {type: tool_execution}}\n";
+    EXPECT_THAT(warnings(denying, rule), HasSubstr("rule `r`: holds only what would pass"));
+    EXPECT_THAT(warnings(denying, gate), HasSubstr("gate `g`: holds only what would pass"));
+    EXPECT_EQ(warnings("tools: {drop: {}}\n", rule), "");
+    EXPECT_EQ(warnings(denying, "rules: [{id: r, tools: [drop], then: deny}]\n"), "");
+}
+
 TEST_F(LayerTest, a_layer_may_deny_by_default_and_ask_about_single_tools_itself) {
     const auto policy = policy_below("",
                                      "defaults: {decision: deny}\n"
