@@ -54,9 +54,8 @@ class Compiler {
 
     void settle_defaults() {
         const Defaults& defaults = file().defaults;
-        policy_.decision = defaults.decision.value_or(Effect::require);
-        policy_.unknown_tools = defaults.unknown_tools.value_or(
-            policy_.decision == Effect::deny ? Effect::deny : Effect::require);
+        policy_.decision = defaults.decision_or_default();
+        policy_.unknown_tools = defaults.unknown_tools_or_default();
         policy_.auto_risk_max = defaults.auto_risk_max.value_or(RiskCap{RiskLevel::low});
         policy_.on_error = defaults.on_error.value_or(OnError::require);
         policy_.version = "sha256:" + hex(sha256(file().source));
@@ -183,6 +182,8 @@ class Compiler {
             compiled.is_hard =
                 gate.type == GateType::final_response || gate.type == GateType::plan_approval ||
                 gate.type == GateType::threshold_based || gate.type == GateType::budget_based;
+            compiled.is_no_excuse = gate.type == GateType::threshold_based ||
+                                    gate.type == GateType::budget_based || gate.is_below_denial;
             compiled.specificity = specificity_of(gate.type);
             policy_.gates.push_back(std::move(compiled));
         }
@@ -248,6 +249,8 @@ class Compiler {
             if (!gate) return gate.error();
             compiled.gate = *gate;
             compiled.then = rule.then;
+            compiled.is_no_excuse =
+                rule.shell || (rule.path && !rule.path->any.empty()) || rule.is_below_denial;
             compiled.cap = rule.auto_risk.value_or(policy_.auto_risk_max);
             policy_.rules.push_back(std::move(compiled));
         }

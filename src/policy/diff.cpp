@@ -11,9 +11,16 @@ namespace {
 
 using Direction = Change::Direction;
 
-/// What it means that this part is there.
-Direction weight(std::string_view what, std::string_view line) {
-    if (what.starts_with("always_require") || what.starts_with("gate ")) return Direction::stricter;
+bool denies_by_default(const PolicyFile& file) {
+    return file.defaults.decision_or_default() == Effect::deny ||
+           file.defaults.unknown_tools_or_default() == Effect::deny;
+}
+
+/// What it means that this part is there. Where the default denies, what asks people may bring a
+/// call before them that would have been denied.
+Direction weight(std::string_view what, std::string_view line, bool is_denial_the_default) {
+    const Direction asking = is_denial_the_default ? Direction::unclear : Direction::stricter;
+    if (what.starts_with("always_require") || what.starts_with("gate ")) return asking;
     if (what.starts_with("never_require") || what.starts_with("auto_allow") ||
         what.starts_with("trust") || what.starts_with("grants") || what.starts_with("delegate") ||
         what.starts_with("tool ") || what.starts_with("host_executable"))
@@ -21,6 +28,7 @@ Direction weight(std::string_view what, std::string_view line) {
     if (what.starts_with("risk rule")) return Direction::stricter;
     if (what.starts_with("rule ")) {
         if (line.find("then: allow") != std::string_view::npos) return Direction::looser;
+        if (line.find("then: require") != std::string_view::npos) return asking;
         return Direction::stricter;
     }
     return Direction::unclear;
@@ -48,6 +56,7 @@ Change changed(const std::string& what, const std::string& before, const std::st
 }  // namespace
 
 std::vector<Change> diff(const PolicyFile& before, const PolicyFile& after) {
+    const bool is_denial_the_default = denies_by_default(before) || denies_by_default(after);
     std::vector<Change> out;
     std::map<std::string, std::string> old;
     for (auto& [what, line] : parts_of(before)) old[what] = line;
@@ -56,13 +65,15 @@ std::vector<Change> diff(const PolicyFile& before, const PolicyFile& after) {
         fresh[what] = line;
         const auto found = old.find(what);
         if (found == old.end())
-            out.push_back({Change::Kind::added, weight(what, line), what, "", line});
+            out.push_back(
+                {Change::Kind::added, weight(what, line, is_denial_the_default), what, "", line});
         else if (found->second != line)
             out.push_back(changed(what, found->second, line));
     }
     for (const auto& [what, line] : parts_of(before)) {
         if (!fresh.contains(what))
-            out.push_back({Change::Kind::removed, opposite(weight(what, line)), what, line, ""});
+            out.push_back({Change::Kind::removed,
+                           opposite(weight(what, line, is_denial_the_default)), what, line, ""});
     }
     return out;
 }

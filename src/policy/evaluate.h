@@ -42,7 +42,10 @@ struct Finding {
     Effect effect = Effect::require;
     bool is_hard = false;   ///< nothing can waive it
     bool is_error = false;  ///< counts because it could not be evaluated
-    int index = -1;         ///< of the rule, gate or pattern
+    /// Rests on the agent's word, on something odd, on what stands anywhere in the call or on a
+    /// layer below the one that denies by default: nothing for which people are asked instead.
+    bool is_no_excuse = false;
+    int index = -1;  ///< of the rule, gate or pattern
     int gate = no_gate;
     RiskLevel risk = RiskLevel::low;
     int specificity = 1;

@@ -14,6 +14,7 @@ using namespace test;
 using core::Outcome;
 using core::VerdictKind;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::string_view shop = R"~(
 extends: standard
@@ -102,6 +103,21 @@ TEST(Diff, names_what_means_something_else_and_ignores_places) {
     EXPECT_THAT(shown, HasSubstr("~ rule `large`"));
     EXPECT_THAT(shown, HasSubstr("+ rule `extra`  stricter"));
     EXPECT_THAT(shown, HasSubstr("+ never_require `sh`  looser"));
+}
+
+TEST(Diff, does_not_call_it_stricter_to_ask_about_what_was_denied_by_default) {
+    const std::string denying = "defaults: {decision: deny}\ntools: {wipe: {}}\n";
+    const auto shown = [](const std::string& text, std::string_view more) {
+        return diff_text(diff(policy_of(text)->file, policy_of(text + std::string(more))->file));
+    };
+    for (const std::string_view more :
+         {"always_require: [wipe]\n", "gates: {g: {type: specific_tools, tools: [wipe]}}\n",
+          "rules: [{id: r, tools: [wipe], then: require}]\n"}) {
+        EXPECT_THAT(shown(denying, more), Not(HasSubstr("stricter"))) << more;
+        EXPECT_THAT(shown("tools: {wipe: {}}\n", more), HasSubstr("stricter")) << more;
+    }
+    EXPECT_THAT(shown(denying, "rules: [{id: r, tools: [wipe], then: deny}]\n"),
+                HasSubstr("stricter"));
 }
 
 PastCall past(const Policy& policy, std::string id, double amount, Outcome outcome,

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 
+#include "base/text.h"
 #include "policy/glob.h"
+#include "policy/match/names.h"
 #include "policy/terms.h"
 
 namespace holdpoint::policy {
@@ -91,6 +95,7 @@ void merge(PolicyFile& child, const PolicyFile& parent) {
     join_by(child.tools, parent.tools, &Tool::name);
     join(child.always_require, parent.always_require);
     join(child.never_require, parent.never_require);
+    join(child.required_below_denial, parent.required_below_denial);
     append(child.auto_allow_patterns, parent.auto_allow_patterns);
     append(child.always_require_patterns, parent.always_require_patterns);
     join_by(child.approvers, parent.approvers, &ApproverGroup::name);
@@ -141,9 +146,9 @@ Result<void> check_threshold(const PolicyFile& child, const PolicyFile& above,
 Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
     const Defaults& mine = child.defaults;
     const Defaults& theirs = above.defaults;
-    if (mine.decision && *mine.decision < theirs.decision.value_or(Effect::require))
+    if (mine.decision && *mine.decision < theirs.decision_or_default())
         return refused_layer(child, "cannot soften `defaults.decision`");
-    if (mine.unknown_tools && *mine.unknown_tools < theirs.unknown_tools.value_or(Effect::require))
+    if (mine.unknown_tools && *mine.unknown_tools < theirs.unknown_tools_or_default())
         return refused_layer(child, "cannot soften `defaults.unknown_tools`");
     const RiskCap cap = theirs.auto_risk_max.value_or(RiskCap{RiskLevel::low});
     if (mine.auto_risk_max && mine.auto_risk_max->level &&
@@ -157,6 +162,16 @@ Result<void> check_defaults(const PolicyFile& child, const PolicyFile& above) {
                           mine.demands.confirm_code;
     if (says_how)
         return refused_layer(child, "cannot change who decides by default or what silence means");
+    const core::Timing unsaid;
+    if (mine.patience.timeout_ms &&
+        *mine.patience.timeout_ms > theirs.patience.timeout_ms.value_or(unsaid.timeout_ms))
+        return refused_layer(child, "cannot give more time by `defaults.timeout`");
+    const int reminders_above = theirs.patience.reminders_max.value_or(
+        theirs.patience.remind_every_ms ? unsaid.reminders_max : 0);
+    const bool is_slower = mine.patience.remind_every_ms && theirs.patience.remind_every_ms &&
+                           *mine.patience.remind_every_ms > *theirs.patience.remind_every_ms;
+    if (is_slower || mine.patience.reminders_max.value_or(reminders_above) < reminders_above)
+        return refused_layer(child, "cannot remind more rarely by `defaults.reminders`");
     if (mine.demands.require_reason == false && theirs.demands.require_reason == true)
         return refused_layer(child, "cannot soften `defaults.require_reason`");
     if (mine.demands.allow_modification == true && theirs.demands.allow_modification == false)
@@ -170,16 +185,23 @@ bool lets_silence_release(const Patience& patience) {
             patience.default_decision == "approve");
 }
 
-/// What silence releases above takes the time that stands there: a shorter one would release it
-/// before anybody has looked.
+/// What silence releases or hands to others above takes the time that stands there: a shorter one
+/// would do it before anybody has looked.
 Result<void> check_timeouts(const PolicyFile& child, const PolicyFile& above) {
-    const auto lets = [](const auto& part) { return lets_silence_release(part.patience); };
-    const bool is_default = lets(above.defaults);
-    const bool is_any = is_default || std::ranges::any_of(above.gates, lets) ||
+    const auto lets = [](const auto& part) {
+        return lets_silence_release(part.patience) ||
+               part.patience.on_timeout == TimeoutAction::escalate;
+    };
+    const bool is_any = lets(above.defaults) || std::ranges::any_of(above.gates, lets) ||
                         std::ranges::any_of(above.rules, lets);
+    // Where silence means something milder by default, it does not end what it hands over above.
+    const bool is_default =
+        lets(above.defaults) || (is_any && strictness(above.defaults.patience) <
+                                               strictness({.on_timeout = TimeoutAction::escalate}));
     const auto refused = [&](const std::string& where) {
-        return refused_layer(child, fmt::format("cannot set `timeout` in {}: silence releases "
-                                                "there by the layer above, after its own time",
+        return refused_layer(child, fmt::format("cannot set `timeout` in {}: silence releases or "
+                                                "hands over there by the layer above, after its "
+                                                "own time",
                                                 where));
     };
     if (child.defaults.patience.timeout_ms && is_any) return refused("`defaults`");
@@ -198,7 +220,8 @@ Result<void> check_timeouts(const PolicyFile& child, const PolicyFile& above) {
         if (has_longer)
             return refused_layer(child,
                                  fmt::format("cannot hold by gate `{}` in rule `{}`: silence "
-                                             "releases there after the time of a rule above",
+                                             "releases or hands over there after the time of a "
+                                             "rule above",
                                              gate->name, rule.id));
     }
     return {};
@@ -228,21 +251,73 @@ Result<void> check_patience(const PolicyFile& child, const PolicyFile& above, st
     return {};
 }
 
+/// A glob is delegated only as that very glob: what it will match is not known here.
+bool is_delegated(const PolicyFile& above, const std::string& tool) {
+    return std::ranges::any_of(above.delegate, [&](const std::string& pattern) {
+        return pattern == tool || (!is_glob(tool) && glob_matches(pattern, tool));
+    });
+}
+
+bool are_delegated(const PolicyFile& above, const std::vector<std::string>& tools) {
+    return !tools.empty() && std::ranges::all_of(tools, [&](const std::string& tool) {
+        return is_delegated(above, tool);
+    });
+}
+
 Result<void> check_allowed(const PolicyFile& child, const PolicyFile& above) {
     std::vector<std::string> tools = allowed_tools(child);
     // Who delegates must have been delegated to, and who describes a tool makes it known.
     tools.insert(tools.end(), child.delegate.begin(), child.delegate.end());
     for (const Tool& tool : child.tools) tools.push_back(tool.name);
     for (const std::string& tool : tools) {
-        // A glob is delegated only as that very glob: what it will match is not known here.
-        const bool is_delegated = std::any_of(
-            above.delegate.begin(), above.delegate.end(), [&](const std::string& pattern) {
-                return pattern == tool || (!is_glob(tool) && glob_matches(pattern, tool));
-            });
-        if (!is_delegated)
+        if (!is_delegated(above, tool))
             return refused_layer(
                 child,
                 fmt::format("may not allow `{}`; the layer above does not delegate it", tool));
+    }
+    return {};
+}
+
+/// Every name of a tool that stands in the file, wherever.
+std::vector<std::string> names_in(const PolicyFile& file) {
+    std::vector<std::string> out;
+    const auto take_names = [&](const std::vector<std::string>& names) {
+        for (const std::string& name : names)
+            if (!is_glob(name)) out.push_back(name);
+    };
+    for (const Tool& tool : file.tools) out.push_back(tool.name);
+    take_names(file.always_require);
+    take_names(file.never_require);
+    for (const Rule& rule : file.rules) take_names(rule.tools);
+    for (const Gate& gate : file.gates) take_names(gate.tools);
+    for (const Pattern& pattern : file.always_require_patterns) take_names(pattern.tools);
+    for (const Pattern& pattern : file.auto_allow_patterns) take_names(pattern.tools);
+    for (const Counter& counter : file.counters) take_names(counter.on);
+    for (const RiskRule& rule : file.risk) take_names(rule.tools);
+    return out;
+}
+
+/// A name that a policy mentions is known, and not held for looking like another. Only the layer
+/// above may know one that would be.
+Result<void> check_look_alikes(const PolicyFile& child, const PolicyFile& above) {
+    std::map<std::string, std::string> known;
+    std::set<std::string> names_above;
+    for (std::string& name : names_in(above)) {
+        known.emplace(match::skeleton(name), name);
+        names_above.insert(std::move(name));
+    }
+    for (const std::string& name : names_in(child)) {
+        if (names_above.contains(name)) continue;
+        const match::NameFlaw flaw = match::flaw_of_name(name);
+        if (flaw != match::NameFlaw::none)
+            return refused_layer(child, fmt::format("cannot name the tool `{}`, {}", visible(name),
+                                                    match::to_string(flaw)));
+        const auto other = known.find(match::skeleton(name));
+        if (other != known.end())
+            return refused_layer(child,
+                                 fmt::format("cannot name the tool `{}`, which looks like `{}` of "
+                                             "the layer above",
+                                             name, other->second));
     }
     return {};
 }
@@ -257,8 +332,8 @@ Result<void> check_layer(const PolicyFile& child, const PolicyFile& above) {
           refuse_replaced(child, child.counters, above.counters, &Counter::name, "counter"),
           refuse_replaced(child, child.vars, above.vars, &Variable::name, "variable"),
           refuse_replaced(child, child.risk, above.risk, &RiskRule::id, "risk rule"),
-          check_defaults(child, above), check_timeouts(child, above),
-          check_allowed(child, above)}) {
+          check_defaults(child, above), check_timeouts(child, above), check_allowed(child, above),
+          check_look_alikes(child, above)}) {
         if (!ok) return ok.error();
     }
     if (child.is_disabled && !above.is_disabled)
@@ -331,12 +406,33 @@ struct Lineage {
     std::shared_ptr<const Lineage> above;
 };
 
+/// What a layer above denies by default is not held instead because a lower one asks people about
+/// it; where it may let tools pass it may also ask about them.
+void mark_below_denial(const PolicyFile& above, PolicyFile& child) {
+    const bool denies = above.defaults.decision_or_default() == Effect::deny ||
+                        above.defaults.unknown_tools_or_default() == Effect::deny;
+    if (!denies) return;
+    for (Gate& gate : child.gates) gate.is_below_denial = !are_delegated(above, gate.tools);
+    for (Rule& rule : child.rules) rule.is_below_denial = !are_delegated(above, rule.tools);
+    for (const std::string& tool : child.always_require) {
+        const bool stands_above =
+            std::ranges::find(above.always_require, tool) != above.always_require.end();
+        if (!stands_above && !is_delegated(above, tool))
+            child.required_below_denial.push_back(tool);
+    }
+}
+
 /// Holds a file against what stands above it, and marks what that changes in it.
 Result<void> submit_to(const PolicyFile& above, PolicyFile& child) {
     if (Result<void> ok = check_layer(child, above); !ok) return ok;
-    for (Gate& gate : child.gates) ask_also(gate.approvers, above.defaults.approvers);
+    mark_below_denial(above, child);
+    for (Gate& gate : child.gates) {
+        ask_also(gate.approvers, above.defaults.approvers);
+        gate.is_lower = true;
+    }
     for (Rule& rule : child.rules) {
         ask_also(rule.approvers, above.defaults.approvers);
+        rule.is_lower = true;
         rule.is_below_its_gate = find_by(above.gates, &Gate::name, rule.gate) != nullptr;
     }
     return {};

@@ -141,7 +141,9 @@ struct Gate {
     std::string message = {};
     std::string because = {};
     std::optional<OnError> on_error = {};
-    bool is_implied = false;  ///< added by compile(): stands for the default decision
+    bool is_implied = false;       ///< added by compile(): stands for the default decision
+    bool is_lower = false;         ///< set by extend(): a layer stands above it
+    bool is_below_denial = false;  ///< set by extend(): that layer denies by default
 };
 
 /// `path: {arg, any: […]}` finds, `path: {arg, all: […]}` proves.
@@ -177,6 +179,8 @@ struct Rule {
     Effect then = Effect::require;
     std::string gate = {};           ///< require: this gate's approvers and times come with it
     bool is_below_its_gate = false;  ///< set by extend(): the gate is one of a layer above
+    bool is_lower = false;           ///< set by extend(): a layer stands above it
+    bool is_below_denial = false;    ///< set by extend(): that layer denies by default
     std::optional<RiskLevel> risk = {};
     std::optional<RiskCap> auto_risk = {};  ///< allow: must be written out to pass the cap
     std::vector<ApproverLine> approvers = {};
@@ -271,6 +275,14 @@ struct Defaults {
     Demands demands;
     Mark mark;
 
+    /// What holds without a word: everything is held, and tools that nobody described are denied
+    /// where the others are.
+    Effect decision_or_default() const { return decision.value_or(Effect::require); }
+    Effect unknown_tools_or_default() const {
+        const bool is_denial = decision_or_default() == Effect::deny;
+        return unknown_tools.value_or(is_denial ? Effect::deny : Effect::require);
+    }
+
     // From code only: what the flags of a server without a policy file say.
     std::optional<RiskLevel> unknown_risk;  ///< of tools that are not described
     std::optional<core::Requirement> requirement;
@@ -301,6 +313,8 @@ struct PolicyFile {
     Defaults defaults;
     std::vector<Tool> tools;
     std::vector<std::string> always_require, never_require;
+    std::vector<std::string> required_below_denial;  ///< set by extend(): those of always_require
+                                                     ///< below a layer that denies by default
     std::vector<Pattern> auto_allow_patterns, always_require_patterns;
     std::vector<ApproverGroup> approvers;
     std::vector<Gate> gates;

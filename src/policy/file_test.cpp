@@ -1,5 +1,6 @@
 #include "policy/file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -227,6 +228,20 @@ TEST(PolicyFile, a_misspelt_word_is_refused_with_its_place_and_the_word_it_shoul
         EXPECT_THAT(refusal, HasSubstr(c.place)) << c.body;
         EXPECT_THAT(refusal, HasSubstr(c.says)) << c.body;
     }
+}
+
+TEST(PolicyFile, names_of_vars_and_counters_are_plain_words_and_take_over_nothing_else) {
+    for (const std::string_view name :
+         {"limits.refund", "$cost.day", "$reserved", "a-b", "1st", "größe", "a[0]"}) {
+        const auto refused = [&](std::string_view body) {
+            EXPECT_THAT(file_refusal(fmt::format(fmt::runtime(body), name)),
+                        HasSubstr(fmt::format("`{}` cannot be read by conditions", name)));
+        };
+        refused("vars: {{\"{}\": 1000000000000.0}}\n");
+        refused("counters: {{\"{}\": {{on: [t], window: 1s}}}}\n");
+    }
+    EXPECT_TRUE(
+        read_policy("holdpoint: 1\nvars: {limit_2: 1.0}\ncounters: {_n: {on: [t], window: 1s}}\n"));
 }
 
 TEST(PolicyFile, what_makes_no_sense_is_refused) {

@@ -321,6 +321,68 @@ TEST(Gates, T1_what_holds_a_call_without_a_word_about_silence_ends_it_as_the_def
     EXPECT_EQ(ending(gate + "defaults: {on_timeout: retry}\n"), TimeoutAction::skip);
 }
 
+TEST(Gates, T1_silence_does_not_release_what_a_list_a_pattern_or_the_tool_itself_holds_as_well) {
+    constexpr std::string_view quiet =
+        "gates: {q: {type: specific_tools, tools: [write, pay], risk: low, timeout: 10m, "
+        "on_timeout: approve}}\n";
+    const auto ends = [&](std::string_view rest, std::string_view call) {
+        return terms(*with(std::string(quiet) + std::string(rest)), call).timing.on_timeout;
+    };
+    constexpr std::string_view drop = R"({"tool":"write","args":{"path":"DROP TABLE t"}})";
+    constexpr std::string_view pay = R"({"tool":"pay","args":{"amount":1}})";
+    EXPECT_EQ(ends("", drop), TimeoutAction::approve);
+    EXPECT_EQ(ends("patterns: {always_require: [{word: DROP}]}\n", drop), TimeoutAction::reject);
+    EXPECT_EQ(ends("always_require: [pay]\n", pay), TimeoutAction::reject);
+    const auto itself = policy_of(
+        "tools: {pay: {risk: low, requires_approval: true}}\ndefaults: {decision: allow}\n" +
+        std::string(quiet));
+    EXPECT_EQ(terms(*itself, R"({"tool":"pay"})").timing.on_timeout, TimeoutAction::reject);
+}
+
+TEST(Gates, T1_who_takes_over_does_not_depend_on_the_order_of_the_file) {
+    constexpr std::string_view late =
+        "  a: {type: specific_tools, tools: [mail], escalate: {after: 2h, to: [late]}}\n";
+    constexpr std::string_view soon =
+        "  b: {type: specific_tools, tools: [mail], escalate: {after: 1h, to: [soon]}}\n";
+    constexpr std::string_view also =
+        "  c: {type: specific_tools, tools: [mail], escalate: {after: 1h, to: [zoe]}}\n";
+    for (const auto& order : {std::array{late, soon, also},
+                              {also, soon, late},
+                              {soon, late, also},
+                              {late, also, soon}}) {
+        const auto policy = with(
+            "approvers: {late: {roles: [late]}, soon: {roles: [soon]}, zoe: {users: [zoe]}}\n"
+            "gates:\n" +
+            std::string(order[0]) + std::string(order[1]) + std::string(order[2]));
+        const core::Timing timing = terms(*policy, R"({"tool":"mail"})").timing;
+        EXPECT_EQ(timing.escalate_to, "group:soon");
+        EXPECT_EQ(timing.escalate_after_ms, 3'600'000);
+    }
+}
+
+TEST(Gates, D2_as_few_say_no_as_anything_that_holds_the_call_wants) {
+    const auto threshold = [](std::string_view rest) {
+        const auto policy = with(
+            "gates:\n  vote: {type: specific_tools, tools: [mail], "
+            "reject_threshold: 3}\n" +
+            std::string(rest));
+        return terms(*policy, R"({"tool":"mail"})").requirement.reject_threshold;
+    };
+    EXPECT_EQ(threshold(""), 3);
+    EXPECT_EQ(threshold("  other: {type: custom, tools: [mail], when: \"true\"}\n"), 1)
+        << "which says nothing and means one";
+    EXPECT_EQ(threshold("always_require: [mail]\n"), 1);
+    EXPECT_EQ(threshold("rules: [{id: r, tools: [mail], then: require, gate: vote}]\n"), 3)
+        << "a rule speaks for its gate";
+}
+
+TEST(Gates, T1_what_a_list_holds_ends_as_strictly_as_the_defaults_say) {
+    const auto policy = policy_of(
+        "tools: {pay: {risk: low}}\ndefaults: {on_timeout: abort}\nalways_require: [pay]\n"
+        "gates: {g: {type: specific_tools, tools: [pay], on_timeout: skip}}\n");
+    EXPECT_EQ(terms(*policy, R"({"tool":"pay"})").timing.on_timeout, TimeoutAction::abort);
+}
+
 TEST(Gates, G9_a_group_of_several_roles_is_filled_by_any_of_them) {
     const auto policy =
         policy_of("approvers: {g: {roles: [a, b], users: [olga]}}\ndefaults: {approvers: [g]}\n");

@@ -120,6 +120,52 @@ TEST_F(HostileTest, any_claim_leaves_the_verdict_as_it_is_or_makes_it_stricter) 
     }
 }
 
+// What an agent says of itself, and whatever is odd about its call, brings nothing before people
+// that policy denies by default.
+TEST_F(HostileTest, what_is_denied_by_default_stays_denied_whatever_the_agent_claims_or_hides) {
+    const auto policy = policy_of(R"~(
+extends: standard
+defaults: {decision: deny}
+tools:
+  look: {read_only: true, risk: low}
+  wipe: {risk: low}
+  pay: {risk: low}
+  sh: {risk: low, args: {command: string}, shell: {arg: command}}
+  note: {risk: low}
+patterns: {always_require: [{word: DROP}]}
+gates:
+  unsure: {type: threshold_based, confidence_below: 0.5}
+  money: {type: budget_based, cost_above: 5.0, window: call}
+  ships: {type: specific_tools, tools: ["ship_*"], open_world: true}
+rules:
+  - {id: looking, tools: [look], then: allow}
+  - {id: git, tools: [sh], shell: {every: [[git, status]]}, then: allow}
+  - {id: root, tools: [sh], shell: {any: [[sudo]]}, then: require}
+  - {id: asked, tools: [pay], then: require}
+  - {id: large, tools: [note], when: args.amount > 5.0, then: require}
+)~");
+    for (const std::string_view context :
+         {R"({})", R"({"claims":{"destructive":true}})", R"({"claims":{"open_world":true}})",
+          R"({"claims":{"risk":"critical"}})", R"({"confidence":0.1})",
+          R"({"cost":{"estimate":100}})", R"({"claims":{"destructive":true},"confidence":0})"}) {
+        const auto with = [&](std::string_view tool) {
+            return kind(*policy, R"({"tool":")" + std::string(tool) + R"(","args":{},"context":)" +
+                                     std::string(context) + "}");
+        };
+        for (const std::string_view tool : {"wipe", "nobody", "wіpe", "note"})
+            EXPECT_EQ(with(tool), "deny") << tool << context;
+        EXPECT_EQ(with("pay"), "hold") << context;
+    }
+    EXPECT_EQ(kind(*policy, R"({"tool":"wipe","args":{"sql":"DROP it"}})"), "deny");
+    EXPECT_EQ(kind(*policy, R"({"tool":"sh","args":{"command":"rm -rf /"}})"), "deny");
+    EXPECT_EQ(kind(*policy, R"({"tool":"sh","args":{"command":"rm -rf /; sudo ls"}})"), "deny");
+    EXPECT_EQ(kind(*policy, R"~({"tool":"sh","args":{"command":"rm -rf / $(true)"}})~"), "deny");
+    EXPECT_EQ(kind(*policy, R"({"tool":"look"})"), "allow");
+    EXPECT_EQ(kind(*policy, R"({"tool":"look","context":{"confidence":0.1}})"), "hold")
+        << "what would pass is still held";
+    EXPECT_EQ(kind(*policy, R"({"tool":"sh","args":{"command":"git status"}})"), "allow");
+}
+
 TEST_F(HostileTest, names_that_look_like_others_are_held) {
     const auto open = policy_of(std::string(guarded_shop) + "never_require: [\"*\"]\n");
     for (const std::string_view name :
@@ -237,7 +283,7 @@ TEST_F(HostileTest, one_mebibyte_of_arguments_and_ten_thousand_elements_stay_wit
     none_passes("fetch", "url", {"https://api.example.com/" + text});
 }
 
-TEST_F(HostileTest, a_loop_over_ten_thousand_elements_ends_with_the_budget_and_holds) {
+TEST_F(HostileTest, a_loop_over_ten_thousand_elements_ends_with_the_budget_and_denies) {
     const auto policy = policy_of(R"~(
 extends: minimal
 tools: {t: {read_only: true, risk: low, args: {list: list(string)}}}
@@ -247,7 +293,7 @@ rules:
     std::string list;
     for (int i = 0; i < 10'000; ++i) list += (i ? R"(,"x)" : R"("x)") + std::to_string(i) + '"';
     const Verdict verdict = judge(*policy, R"({"tool":"t","args":{"list":[)" + list + "]}}");
-    EXPECT_EQ(verdict.kind, core::VerdictKind::hold);
+    EXPECT_EQ(verdict.kind, core::VerdictKind::deny);
     EXPECT_TRUE(verdict.decisive.is_error);
 }
 

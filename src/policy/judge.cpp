@@ -134,6 +134,7 @@ class Judge {
         finding.gate = policy_.rules[index].gate;
         finding.risk = policy_.file.rules[index].risk.value_or(RiskLevel::low);
         finding.specificity = 9;
+        finding.is_no_excuse = is_error || policy_.rules[index].is_no_excuse;
         add(finding);
     }
 
@@ -145,9 +146,12 @@ class Judge {
         for (const std::uint32_t index : entry_.deny) {
             const Match3 answer = matches(index);
             if (answer == Match3::no) continue;
-            // A condition that fails proves nothing; people look at it.
+            // A condition that fails proves nothing; people look at it. Where the steps are used up
+            // the agent may have seen to that, and which rules were still read hangs on their
+            // order.
             const bool is_error = answer == Match3::error;
-            add_rule(index, is_error ? effect_of(policy_.on_error) : Effect::deny, is_error);
+            const bool is_held = is_error && !parts_.budget.is_exceeded();
+            add_rule(index, is_held ? effect_of(policy_.on_error) : Effect::deny, is_error);
             if (is_denied_ && !recorder_) return;
         }
     }
@@ -163,6 +167,8 @@ class Judge {
             Finding finding;
             finding.cause = cause;
             finding.is_hard = true;
+            finding.is_no_excuse = cause == Cause::pattern || cause == Cause::look_alike ||
+                                   (cause == Cause::always_require && !is_required_firmly());
             finding.index = index;
             add(finding);
         };
@@ -183,17 +189,28 @@ class Judge {
             add_plain(Cause::question);
     }
 
+    /// Whether always_require names it in a layer that no denial by default stands above.
+    bool is_required_firmly() const {
+        const PolicyFile& file = policy_.file;
+        if (file.required_below_denial.empty()) return true;
+        return std::ranges::any_of(file.always_require, [&](const std::string& name) {
+            return is_named({name}, call_.tool) &&
+                   std::ranges::find(file.required_below_denial, name) ==
+                       file.required_below_denial.end();
+        });
+    }
+
     Effect otherwise() const { return entry_.tool ? policy_.decision : policy_.unknown_tools; }
 
     bool is_unknown() const { return call_.event == Event::tool_call && !entry_.tool; }
 
     void find_base() {
-        for (const std::uint32_t index : entry_.gates) find_gate(index);
+        for (const std::uint32_t index : entry_.gates) find_gate(index, Source::policy);
         for (const std::uint32_t index : entry_.claim_gates) {
             const bool is_claimed = policy_.file.gates[index].type == GateType::destructive_actions
                                         ? call_.claims.is_destructive
                                         : call_.claims.is_open_world;
-            if (is_claimed) find_gate(index);
+            if (is_claimed) find_gate(index, Source::claim);
         }
         if (entry_.requires_approval) find_own_requirement();
         if (call_.event == Event::tool_call && otherwise() == Effect::require) add_all_tools();
@@ -202,6 +219,7 @@ class Judge {
             Finding finding;
             finding.cause = Cause::opaque_shell;
             finding.is_hard = true;
+            finding.is_no_excuse = true;
             finding.specificity = -1;
             add(finding);
         }
@@ -231,17 +249,20 @@ class Judge {
         finding.cause = Cause::requires_approval;
         finding.is_error = answer == Match3::error;
         finding.is_hard = finding.is_error;
+        finding.is_no_excuse = finding.is_error;
         if (finding.is_error) finding.effect = effect_of(policy_.on_error);
         finding.specificity = 7;
         add(finding);
     }
 
-    void find_gate(std::uint32_t index) {
+    /// Why a gate is for this call: by what the policy says of its tool, or by what the agent says.
+    enum class Source { policy, claim };
+
+    void find_gate(std::uint32_t index, Source source) {
         const Gate& gate = policy_.file.gates[index];
         const CompiledGate& compiled = policy_.gates[index];
-        if (entry_.must_check_names && !is_named(gate.tools, call_.tool) &&
-            !(gate.is_open_world && call_.claims.is_open_world))
-            return;
+        const bool is_meant = !entry_.must_check_names || is_named(gate.tools, call_.tool);
+        if (!is_meant && !(gate.is_open_world && call_.claims.is_open_world)) return;
         const Match3 answer = stands_in_the_way(gate, compiled, index);
         if (answer == Match3::no) return;
         Finding finding;
@@ -251,9 +272,12 @@ class Judge {
         finding.gate = static_cast<int>(index);
         finding.risk = gate.risk.value_or(RiskLevel::low);
         finding.specificity = compiled.specificity;
+        finding.is_no_excuse = compiled.is_no_excuse || source == Source::claim || !is_meant ||
+                               answer == Match3::error;
         if (answer == Match3::error) {
             const OnError on_error = gate.on_error.value_or(policy_.on_error);
-            if (on_error == OnError::allow && std::max(level_, finding.risk) == RiskLevel::low) {
+            const bool may_fail_open = on_error == OnError::allow && !parts_.budget.is_exceeded();
+            if (may_fail_open && std::max(level_, finding.risk) == RiskLevel::low) {
                 verdict_.ungated.push_back(index);
                 return;
             }
@@ -419,9 +443,9 @@ class Judge {
     Verdict settle() {
         Finding by;
         if (!is_hard_ && is_covered(by)) return allow(by);
+        if (is_denied_by_default()) return deny(Cause::default_decision);
         if (!parts_.findings.empty()) return close();
         if (call_.event != Event::tool_call) return allow(by);
-        if (otherwise() == Effect::deny) return deny(Cause::default_decision);
         // P4: whatever lets it pass by default, above this level somebody looks.
         if (!policy_.auto_risk_max.covers(level_)) {
             Finding finding;
@@ -431,6 +455,21 @@ class Judge {
             return close();
         }
         return allow(by);
+    }
+
+    /// Nothing that the policy says of the call lets it pass or asks people about it: what the
+    /// agent says of itself, and what is merely odd, must not bring before people what is denied
+    /// without.
+    bool is_denied_by_default() {
+        if (call_.event != Event::tool_call || otherwise() != Effect::deny) return false;
+        if (!std::ranges::all_of(parts_.findings, &Finding::is_no_excuse)) return false;
+        // Without a hard finding it was asked already, in vain.
+        if (!is_hard_) return true;
+        Finding by;
+        const bool would_pass = is_covered(by);
+        verdict_.grant.reset();
+        verdict_.is_trusted = false;
+        return !would_pass;
     }
 
     Verdict allow(Finding by) {

@@ -53,6 +53,13 @@ class Linter {
             warn(gate.mark, what + ": silence approves");
         if (gate.on_error == OnError::allow)
             warn(gate.mark, what + ": lets low risk pass when it cannot be evaluated");
+        if (gate.is_below_denial) warn_of_denial(gate.mark, what);
+    }
+
+    void warn_of_denial(Mark mark, const std::string& what) {
+        warn(mark, what +
+                       ": holds only what would pass; what a layer above denies by default "
+                       "stays denied");
     }
 
     void look_at(const Rule& rule) {
@@ -64,6 +71,7 @@ class Linter {
         if (rule.patience.on_timeout == TimeoutAction::approve)
             warn(rule.mark, what + ": silence approves");
         if (rule.then == Effect::allow) look_at_allow(rule, what);
+        if (rule.then == Effect::require && rule.is_below_denial) warn_of_denial(rule.mark, what);
     }
 
     void look_at_allow(const Rule& rule, const std::string& what) {

@@ -46,14 +46,16 @@ struct CompiledRule {
     int gate = no_gate;
     // Copies of what stands in the file, beside what is read with them.
     Effect then = Effect::require;
-    RiskCap cap;  ///< up to which an allow rule lets pass
+    RiskCap cap;                ///< up to which an allow rule lets pass
+    bool is_no_excuse = false;  ///< see Finding
 };
 
 struct CompiledGate {
     std::optional<Condition> when;
     Extensions::CustomGate callable;  ///< empty: none
     bool is_hard = false;
-    int specificity = 0;  ///< of gates that hold alike, the most specific is reported
+    bool is_no_excuse = false;  ///< see Finding
+    int specificity = 0;        ///< of gates that hold alike, the most specific is reported
 };
 
 struct CompiledCounter {

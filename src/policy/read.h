@@ -32,7 +32,12 @@ TrustRules trust(const yaml::Node& node, Fault& fault);
 RiskRule risk_rule(const yaml::Node& node, Fault& fault);
 Test test(const yaml::Node& node, Fault& fault);
 
-/// An id, a gate's or a group's name: letters, digits, `_`, `-`, `.`; at most 100 bytes.
+/// An id, a tool's, a gate's or a group's name: anything that can be shown, without blanks; at most
+/// 100 bytes.
 void check_name(std::string_view name, Mark mark, Fault& fault);
+/// A name that conditions read as `vars.NAME` or `counters.NAME`: letters, digits and `_`. With a
+/// dot it would stand for a field of another one, and `$` begins the names of what the service
+/// counts itself.
+void check_identifier(std::string_view name, Mark mark, Fault& fault);
 
 }  // namespace holdpoint::policy::read

@@ -105,7 +105,7 @@ void read_vars(Section& root, PolicyFile& file) {
     if (!node) return;
     Section section(*node, "vars", root.fault());
     for (const yaml::Entry& entry : node->entries) {
-        read::check_name(entry.key, entry.key_mark, root.fault());
+        read::check_identifier(entry.key, entry.key_mark, root.fault());
         file.vars.push_back({entry.key, read::value_expression(section, entry.key)});
     }
 }
@@ -168,6 +168,18 @@ void check_name(std::string_view name, Mark mark, Fault& fault) {
     });
     if (name.empty() || name.size() > name_bytes_max || !is_plain)
         fault.note(mark, fmt::format("`{}` is no name; it has blanks or is too long", name));
+}
+
+void check_identifier(std::string_view name, Mark mark, Fault& fault) {
+    check_name(name, mark, fault);
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const bool is_plain = std::ranges::all_of(name, [&](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+    });
+    if (is_plain && !name.empty() && !is_digit(name.front())) return;
+    fault.note(mark, fmt::format("`{}` cannot be read by conditions; the names of vars and "
+                                 "counters are letters, digits and `_`, and begin with no digit",
+                                 name));
 }
 
 std::optional<RiskLevel> risk(Section& section, std::string_view key) {

@@ -110,6 +110,7 @@ Counter counter(const Entry& entry, Fault& fault) {
     Section section(entry.value, fmt::format("counter `{}`", entry.key), fault);
     Counter counter;
     counter.name = entry.key;
+    check_identifier(entry.key, entry.key_mark, fault);
     counter.mark = entry.key_mark;
     counter.on = section.texts("on");
     if (counter.on.empty()) section.refuse(fmt::format("{} needs `on`", section.what()));

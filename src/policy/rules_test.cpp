@@ -184,16 +184,56 @@ rules:
         << "an allowance that fails is none";
 }
 
+std::string call_with_list(int size, std::string_view rest = "") {
+    std::string call = R"({"tool":"t","args":{"xs":[1)";
+    for (int i = 1; i < size; ++i) call += ",1";
+    return call + "]" + std::string(rest) + "}}";
+}
+
 TEST(Rules, a_condition_too_expensive_at_run_time_is_an_error) {
     const auto policy = policy_of(R"~(
 defaults: {decision: allow}
 tools: {t: {risk: low, args: {xs: list(integer)}}}
-rules: [{id: heavy, tools: [t], when: "args.xs.exists(a, args.xs.exists(b, a + b == 7))", then: deny}]
+rules: [{id: heavy, tools: [t], when: "args.xs.exists(a, args.xs.exists(b, a + b == 7))", then: require}]
 )~");
-    std::string call = R"({"tool":"t","args":{"xs":[1)";
-    for (int i = 0; i < 400; ++i) call += ",1";
-    call += "]}}";
-    EXPECT_EQ(said(*policy, call), "hold heavy/");
+    const Verdict verdict = judge(*policy, call_with_list(400));
+    EXPECT_EQ(verdict.kind, core::VerdictKind::hold);
+    EXPECT_TRUE(verdict.decisive.is_error);
+}
+
+TEST(Rules, no_argument_is_large_enough_to_soften_a_denial_whatever_the_order_of_rules) {
+    constexpr std::string_view heavy =
+        "  - {id: heavy, tools: [t], when: \"args.xs.exists(a, args.xs.exists(b, a + b == 7))\", "
+        "then: deny}\n";
+    constexpr std::string_view plain =
+        "  - {id: plain, tools: [t], when: \"args.env == 'prod'\", then: deny}\n";
+    for (const auto& order : {std::array{heavy, plain}, {plain, heavy}}) {
+        const auto policy = policy_of(
+            "defaults: {decision: allow}\n"
+            "tools: {t: {risk: low, args: {xs: list(integer), env: string}}}\nrules:\n" +
+            std::string(order[0]) + std::string(order[1]));
+        EXPECT_EQ(kind(*policy, call_with_list(3, R"(,"env":"test")")), "allow");
+        EXPECT_EQ(kind(*policy, call_with_list(3, R"(,"env":"prod")")), "deny");
+        EXPECT_EQ(kind(*policy, call_with_list(400, R"(,"env":"prod")")), "deny");
+        EXPECT_EQ(kind(*policy, call_with_list(400, R"(,"env":"test")")), "deny")
+            << "nobody knows whether it is denied";
+    }
+}
+
+TEST(Rules, no_argument_is_large_enough_to_open_a_gate_that_may_fail) {
+    const auto policy = policy_of(R"~(
+defaults: {decision: allow, max_auto_risk: critical}
+tools: {t: {risk: low, args: {text: string}}}
+gates: {g: {type: custom, tools: [t], when: "args.text.contains('y') || args.text.contains('z')", on_error: allow}}
+)~");
+    const auto with_text = [&](std::size_t size) {
+        return judge(*policy,
+                     R"({"tool":"t","args":{"text":")" + std::string(size, 'x') + R"("}})");
+    };
+    EXPECT_EQ(with_text(100).kind, core::VerdictKind::allow);
+    const Verdict verdict = with_text(1'000'000);
+    EXPECT_EQ(verdict.risk, RiskLevel::low);
+    EXPECT_EQ(verdict.kind, core::VerdictKind::hold);
 }
 
 TEST(Rules, vars_are_seen_by_conditions_and_by_later_vars) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include "base/text.h"
 #include "core/expire.h"
@@ -39,6 +41,18 @@ void lowest(std::optional<T>& out, const std::optional<T>& other) {
     if (other && (!out || *other < *out)) out = other;
 }
 
+/// Of several who would take over whoever does so first, whatever the order in the file; of two at
+/// once the first by name.
+bool takes_over_before(const Patience& one, const Patience& other) {
+    if (one.escalate_to.empty() || other.escalate_to.empty()) return other.escalate_to.empty();
+    const auto rank = [](const Patience& patience) {
+        constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+        return std::tuple(patience.escalate_after_ms.value_or(never),
+                          std::string_view(patience.escalate_to.front().group));
+    };
+    return rank(one) < rank(other);
+}
+
 void merge_terms(Patience& out, const Patience& other) {
     lowest(out.timeout_ms, other.timeout_ms);
     if (other.on_timeout && (!out.on_timeout || strictness(other) > strictness(out)))
@@ -46,8 +60,10 @@ void merge_terms(Patience& out, const Patience& other) {
     lowest(out.remind_every_ms, other.remind_every_ms);
     if (other.reminders_max)
         out.reminders_max = std::max(out.reminders_max.value_or(0), *other.reminders_max);
-    lowest(out.escalate_after_ms, other.escalate_after_ms);
-    if (out.escalate_to.empty()) out.escalate_to = other.escalate_to;
+    if (takes_over_before(other, out)) {
+        out.escalate_after_ms = other.escalate_after_ms;
+        out.escalate_to = other.escalate_to;
+    }
     lowest(out.retries_max, other.retries_max);
 }
 
@@ -60,7 +76,6 @@ void merge_terms(Demands& out, const Demands& other) {
     either(out.confirm_code, other.confirm_code);
     if (other.allow_modification)
         out.allow_modification = out.allow_modification.value_or(true) && *other.allow_modification;
-    lowest(out.reject_threshold, other.reject_threshold);
 }
 
 void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>& others) {
@@ -76,8 +91,8 @@ void merge_terms(std::vector<ApproverLine>& out, const std::vector<ApproverLine>
 }
 
 /// Whether a rule names a gate of a layer above for a call that this gate does not hold itself. It
-/// adds whom the gate asks, and leaves whatever the defaults say: a gate that was written for other
-/// calls is no way around them.
+/// adds whom the gate asks and an end that is stricter, and leaves whatever the defaults say: a
+/// gate that was written for other calls is no way around them.
 bool borrows_gate(const Policy& policy, const std::vector<Finding>& findings,
                   const Finding& finding) {
     const Rule* rule = rule_of(policy, finding);
@@ -85,6 +100,12 @@ bool borrows_gate(const Policy& policy, const std::vector<Finding>& findings,
     return std::ranges::none_of(findings, [&](const Finding& other) {
         return other.cause != Cause::rule && other.gate == finding.gate;
     });
+}
+
+bool is_of_lower_layer(const Policy& policy, const Finding& finding) {
+    if (const Rule* rule = rule_of(policy, finding)) return rule->is_lower;
+    const Gate* gate = gate_of(policy, finding);
+    return gate && gate->is_lower;
 }
 
 std::vector<ApproverLine> lines_of(const Policy& policy, const std::vector<Finding>& findings) {
@@ -111,11 +132,24 @@ class Merger {
   public:
     Merger(const Policy& policy, const std::vector<Finding>& findings)
         : lines(lines_of(policy, findings)), policy_(policy), findings_(findings) {
-        for (const Finding& finding : findings) take(finding);
         const Defaults& defaults = policy.file.defaults;
-        end_as_strictly_as(ending_by_default(defaults));
+        const auto is_lower = [&](const Finding& finding) {
+            return is_of_lower_layer(policy, finding);
+        };
+        for (const Finding& finding : findings)
+            if (!is_lower(finding)) take(finding);
+        // What stands above and names no time means the default's, which a lower layer does not
+        // draw out; alone it may take its own.
+        if (std::ranges::any_of(findings, is_lower) && !std::ranges::all_of(findings, is_lower))
+            take_times(defaults);
+        for (const Finding& finding : findings)
+            if (is_lower(finding)) take(finding);
+        const Patience by_default = ending_by_default(defaults);
+        end_as_strictly_as(by_default);
+        const bool is_said = patience.on_timeout.has_value();
+        if (!is_said) take_ending(patience, by_default);
         if (releases(patience) && !std::ranges::all_of(findings, [&](const Finding& finding) {
-                return is_silence_enough(finding);
+                return is_silence_enough(finding, is_said);
             })) {
             patience.on_timeout = TimeoutAction::reject;
             if (defaults.patience.on_timeout && !releases(defaults.patience))
@@ -123,6 +157,9 @@ class Merger {
         }
         patience = patience_of(patience, defaults.patience);
         merge_terms(demands, defaults.demands);
+        for (const Finding& finding : findings)
+            lowest(demands.reject_threshold, threshold_of(finding));
+        lowest(demands.reject_threshold, defaults.demands.reject_threshold);
     }
 
     std::vector<ApproverLine> lines;
@@ -136,6 +173,15 @@ class Merger {
         if (const std::optional<Patience> word = word_of(finding)) merge_terms(patience, *word);
     }
 
+    void take_times(const Defaults& defaults) {
+        const core::Timing timing = defaults.timing.value_or(core::Timing{});
+        prefer(patience.timeout_ms, defaults.patience.timeout_ms);
+        prefer(patience.timeout_ms, std::optional(timing.timeout_ms));
+        prefer(patience.remind_every_ms, defaults.patience.remind_every_ms);
+        prefer(patience.reminders_max, defaults.patience.reminders_max);
+        prefer(patience.reminders_max, std::optional(timing.reminders_max));
+    }
+
     /// What holds a call without a word about silence means the default by it, which the word of
     /// another does not make milder.
     void end_as_strictly_as(const Patience& by_default) {
@@ -147,26 +193,52 @@ class Merger {
             take_ending(patience, by_default);
     }
 
-    /// What a finding says about time; nothing where it has no voice of its own.
+    /// What a finding says about time; nothing where it has no voice of its own. What holds
+    /// without a gate says nothing, which is not the same.
     std::optional<Patience> word_of(const Finding& finding) const {
         const Gate* gate = gate_of(policy_, finding);
         const Rule* rule = rule_of(policy_, finding);
         if (!rule) {
-            if (!gate || gate->is_implied || is_refined(finding.gate)) return std::nullopt;
+            if (!gate) return Patience{};
+            if (gate->is_implied || is_refined(finding.gate)) return std::nullopt;
             return gate->patience;
         }
-        Patience word = patience_of(rule->patience, gate ? gate->patience : Patience{});
-        if (borrows_gate(policy_, findings_, finding)) {
-            word.escalate_after_ms.reset();
-            word.escalate_to.clear();
-        }
+        if (!borrows_gate(policy_, findings_, finding))
+            return patience_of(rule->patience, gate ? gate->patience : Patience{});
+        // Its times were meant for other calls: of what it says about silence only the end comes
+        // along, where that is stricter.
+        Patience word = rule->patience;
+        if (!word.on_timeout) take_ending(word, gate->patience);
         return word;
     }
 
-    /// A rule that holds by this gate speaks for it, also where it gives more time.
+    /// How many it takes to say no by what was found; nothing where that has no voice of its own.
+    /// Who does not say so means the default, which another's higher number does not outvote.
+    std::optional<int> threshold_of(const Finding& finding) const {
+        const Gate* gate = gate_of(policy_, finding);
+        const Rule* rule = rule_of(policy_, finding);
+        if (!rule && gate && (gate->is_implied || is_refined(finding.gate))) return std::nullopt;
+        std::optional<int> said;
+        if (rule) said = rule->demands.reject_threshold;
+        if (gate && !borrows_gate(policy_, findings_, finding))
+            prefer(said, gate->demands.reject_threshold);
+        return said ? said : threshold_by_default();
+    }
+
+    int threshold_by_default() const {
+        const Defaults& defaults = policy_.file.defaults;
+        const int of_server = defaults.requirement ? defaults.requirement->reject_threshold
+                                                   : core::Requirement{}.reject_threshold;
+        return defaults.demands.reject_threshold.value_or(of_server);
+    }
+
+    /// A rule that holds by this gate speaks for it, also where it gives more time; one of a lower
+    /// layer does not.
     bool is_refined(int gate) const {
-        return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& other) {
-            return other.cause == Cause::rule && other.gate == gate;
+        const bool is_lower = policy_.file.gates[static_cast<std::size_t>(gate)].is_lower;
+        return std::ranges::any_of(findings_, [&](const Finding& other) {
+            return other.cause == Cause::rule && other.gate == gate &&
+                   (is_lower || !is_of_lower_layer(policy_, other));
         });
     }
 
@@ -177,11 +249,12 @@ class Merger {
     }
 
     /// Whether what was found says itself that silence releases, or has no word of its own. A gate
-    /// that does not mention silence does not mean it, nor one that was written for other calls.
-    bool is_silence_enough(const Finding& finding) const {
+    /// that does not mention silence does not mean it where another does; one that was written for
+    /// other calls never does.
+    bool is_silence_enough(const Finding& finding, bool is_said) const {
         if (borrows_gate(policy_, findings_, finding)) return false;
         const std::optional<Patience> word = word_of(finding);
-        return !word || releases(*word);
+        return !word || !is_said || releases(*word);
     }
 
     const Policy& policy_;

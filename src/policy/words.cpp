@@ -102,6 +102,27 @@ void add_risk_rules(const Policy& policy, const Call& call, const StateView& sta
     }
 }
 
+/// The operator's line for it: that of what decided, then the tool's. Where a layer above has
+/// something to say about the call, a lower one does not talk over it.
+const std::string* message_for(const Policy& policy, const Tool* tool, const Verdict& verdict) {
+    const auto said = [](const auto* part, bool is_lower) -> const std::string* {
+        return part && part->is_lower == is_lower && !part->message.empty() ? &part->message
+                                                                            : nullptr;
+    };
+    const auto by = [&](const Finding& finding, bool is_lower) {
+        const std::string* text = said(rule_of(policy, finding), is_lower);
+        return text ? text : said(gate_of(policy, finding), is_lower);
+    };
+    if (const std::string* text = by(verdict.decisive, false)) return text;
+    const std::string* lower = by(verdict.decisive, true);
+    if (lower) {
+        for (const Finding& finding : verdict.findings)
+            if (const std::string* text = by(finding, false)) return text;
+    }
+    if (tool && !tool->message.empty()) return &tool->message;
+    return lower;
+}
+
 }  // namespace
 
 std::string rule_name(const Policy& policy, const Verdict& verdict) {
@@ -134,13 +155,8 @@ std::string because(const Policy& policy, const Call& call, const Verdict& verdi
 
 std::string headline(const Policy& policy, const Call& call, const Verdict& verdict) {
     const Entry& entry = policy.entry_of(call);
-    const Rule* rule = rule_of(policy, verdict.decisive);
-    const Gate* gate = gate_of(policy, verdict.decisive);
-    for (const std::string* text :
-         {rule ? &rule->message : nullptr, gate ? &gate->message : nullptr,
-          entry.tool ? &entry.tool->message : nullptr}) {
-        if (text && !text->empty()) return render(*text, call, entry.tool);
-    }
+    if (const std::string* text = message_for(policy, entry.tool, verdict))
+        return render(*text, call, entry.tool);
     // The plain line knows secrets by their names only, not what the operator wants redacted.
     if (call.event == Event::tool_call && entry.tool && !entry.tool->redact.empty())
         return core::action_headline(call.tool, call.args, entry.tool->redact);

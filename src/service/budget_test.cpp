@@ -42,6 +42,44 @@ TEST_F(Policies, G7_what_people_release_counts_too) {
     EXPECT_EQ(propose(refund(1))->state, State::pending) << "500 were released";
 }
 
+TEST_F(Policies, G7_what_people_release_counts_for_the_roles_it_was_proposed_with) {
+    const std::string text = R"(
+holdpoint: 1
+policy: by-role
+defaults: {decision: allow, max_auto_risk: high}
+tools:
+  refund: {risk: low, args: {amount: number, currency: string}}
+counters:
+  refunded: {on: [refund], key: "KEY", add: args.amount, window: 24h}
+rules:
+  - {id: large, tools: [refund], when: args.amount > 100.0, then: require}
+  - {id: too-much, tools: [refund], when: counters.refunded > 100.0, then: deny}
+)";
+    store::Principal billing;
+    billing.id = agent().id;
+    billing.name = agent().name;
+    billing.role = store::Role::agent;
+    billing.groups = {"billing"};
+    billing.created_at = start;
+    ASSERT_TRUE(run([&](store::Transaction& tx) { return tx.save_principal(billing); }));
+    add_person("olga", store::Role::approver, {"desk"});
+    for (const char* key : {"agent.role + '/role'", "user.roles[0]"}) {
+        std::string with = text;
+        load_policy(with.replace(with.find("KEY"), 3, key));
+        const auto propose_as_billing = [&](double amount) {
+            SubmitCall call = call_with({refund(amount)});
+            call.agent.groups = billing.groups;
+            const Result<Submitted> answer = submit_call(call);
+            if (!answer) throw std::runtime_error(answer.error().message);
+            return answer->requests[0];
+        };
+        const RequestPtr held = propose_as_billing(500);
+        ASSERT_EQ(held->state, State::pending) << key;
+        ASSERT_FALSE(decide_now(held->id, DecisionKind::approve, person("ann"))->refusal);
+        EXPECT_EQ(propose_as_billing(1)->outcome, Outcome::denied) << key << ": 500 were released";
+    }
+}
+
 TEST_F(Policies, G7_reported_usage_fills_the_budget_of_the_session) {
     load_policy(R"(
 holdpoint: 1

@@ -206,22 +206,20 @@ struct CallMemory {
     boost::json::monotonic_resource resource{buffer, sizeof buffer};
 };
 
-Result<policy::Call> call_of(const core::Request& request, CallMemory& memory, Timestamp now) {
-    policy::Caller caller;
-    caller.agent = request.agent;
-    caller.now = now;
+Result<policy::Call> call_of(const core::Request& request, const policy::Caller& caller,
+                             CallMemory& memory) {
     return policy::make_call(request, caller, &memory.resource);
 }
 
 /// The same call as the agent proposed it, where a person changed it.
-Result<policy::Call> proposed_call_of(const core::Request& request, CallMemory& memory,
-                                      Timestamp now) {
+Result<policy::Call> proposed_call_of(const core::Request& request, const policy::Caller& caller,
+                                      CallMemory& memory) {
     Result<core::Subject> subject =
         core::modify_subject(request.kind, request.subject, request.proposed);
     if (!subject) return subject.error();
     core::Request original = request;
     original.subject = std::move(subject->text);
-    return call_of(original, memory, now);
+    return call_of(original, caller, memory);
 }
 
 Result<void> remember_trust_of_call(store::Transaction& tx, const policy::Policy& policy,
@@ -245,10 +243,11 @@ Result<void> remember_trust_of_call(store::Transaction& tx, const policy::Policy
 /// Trust is in what the agent proposes. Where a person made something else of it and others said no
 /// to that, neither is trusted.
 Result<void> remember_trust(store::Transaction& tx, const policy::Policy& policy,
-                            const policy::Call& call, const core::Request& request, Timestamp now) {
+                            const policy::Call& call, const policy::Caller& caller,
+                            const core::Request& request, Timestamp now) {
     if (request.proposed.is_null()) return remember_trust_of_call(tx, policy, call, request, now);
     CallMemory memory;
-    const Result<policy::Call> proposed = proposed_call_of(request, memory, now);
+    const Result<policy::Call> proposed = proposed_call_of(request, caller, memory);
     if (!proposed) return proposed.error();
     if (Result<void> ok = remember_trust_of_call(tx, policy, *proposed, request, now); !ok)
         return ok;
@@ -339,6 +338,38 @@ policy::Caller caller_of(const Proposer& proposer, const core::Proposal& proposa
     return caller;
 }
 
+/// Who proposed what is stored, with the groups of today.
+Result<Proposer> proposer_of(store::Transaction& tx, const core::Request& request) {
+    Proposer proposer;
+    proposer.agent.id = request.agent_id;
+    proposer.agent.name = request.agent;
+    proposer.agent.is_agent = true;
+    proposer.owner = request.owner;
+    const Result<std::optional<store::Principal>> agent = tx.find_principal(request.agent_id);
+    if (!agent) return agent.error();
+    if (*agent) proposer.agent.groups = (*agent)->groups;
+    return proposer;
+}
+
+/// What is counted when it is released goes by the same roles as what is read when it is proposed.
+/// A policy that remembers nothing of calls asks for nobody's.
+Result<policy::Caller> caller_of_stored(store::Transaction& tx, const policy::Policy& policy,
+                                        const core::Request& request, Timestamp now) {
+    const bool remembers =
+        !policy.file.counters.empty() || policy.counts_costs || policy.file.trust.has_value();
+    if (!remembers) {
+        policy::Caller caller;
+        caller.agent = request.agent;
+        caller.now = now;
+        return caller;
+    }
+    const Result<Proposer> proposer = proposer_of(tx, request);
+    if (!proposer) return proposer.error();
+    policy::Caller caller = caller_of(*proposer, proposal_of(request), now);
+    if (Result<void> ok = add_roles(tx, proposer->owner, caller); !ok) return ok.error();
+    return caller;
+}
+
 Result<Judgement> judge_with(store::Transaction& tx, const policy::Policy& policy,
                              const core::Proposal& proposal, const Proposer& proposer, double draw,
                              Trace trace, Timestamp now) {
@@ -385,7 +416,10 @@ core::Proposal proposal_of(const core::Request& request) {
 Result<void> check_call(const core::Request& request, Timestamp now) {
     if (request.kind != core::Kind::action) return {};
     CallMemory memory;
-    if (!call_of(request, memory, now))
+    policy::Caller caller;
+    caller.agent = request.agent;
+    caller.now = now;
+    if (!call_of(request, caller, memory))
         return Error{ErrorCode::internal, "a stored action cannot be read"};
     return {};
 }
@@ -435,15 +469,17 @@ Result<void> count_allowed(store::Transaction& tx, Judgement& judgement,
 Result<void> remember_settled(store::Transaction& tx, const policy::Policy& policy,
                               const core::Request& request, Timestamp now) {
     if (request.kind != core::Kind::action) return end_grants(tx, request, now);
+    const Result<policy::Caller> caller = caller_of_stored(tx, policy, request, now);
+    if (!caller) return caller.error();
     CallMemory memory;
-    const Result<policy::Call> call = call_of(request, memory, now);
+    const Result<policy::Call> call = call_of(request, *caller, memory);
     if (!call) return call.error();
     if (request.is_released) {
         const policy::Needs needs = policy::needs(policy, *call, workspace());
         if (Result<void> ok = count(tx, needs, request, now); !ok) return ok;
     }
     if (request.outcome == core::Outcome::cancelled && !is_refused(request)) return {};
-    if (Result<void> ok = remember_trust(tx, policy, *call, request, now); !ok) return ok;
+    if (Result<void> ok = remember_trust(tx, policy, *call, *caller, request, now); !ok) return ok;
     return end_grants(tx, request, now);
 }
 
@@ -460,16 +496,10 @@ Result<std::string> judge_change(store::Transaction& tx, const policy::Policy& p
                                  Timestamp now) {
     core::Proposal proposal = proposal_of(request);
     proposal.subject = changed;
-    Proposer proposer;
-    proposer.agent.id = request.agent_id;
-    proposer.agent.name = request.agent;
-    proposer.agent.is_agent = true;
-    proposer.owner = request.owner;
-    const Result<std::optional<store::Principal>> agent = tx.find_principal(request.agent_id);
-    if (!agent) return agent.error();
-    if (*agent) proposer.agent.groups = (*agent)->groups;
+    const Result<Proposer> proposer = proposer_of(tx, request);
+    if (!proposer) return proposer.error();
     // A person looks at it anyway, so nothing is drawn by lot.
-    const Result<Judgement> judgement = judge(tx, policy, proposal, proposer, 0, now);
+    const Result<Judgement> judgement = judge(tx, policy, proposal, *proposer, 0, now);
     if (!judgement) return judgement.error();
     const core::Verdict& verdict = judgement->verdict;
     if (verdict.record.kind == core::VerdictKind::deny)
