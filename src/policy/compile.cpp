@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "policy/conditions.h"
 #include "policy/environment.h"
+#include "policy/extend.h"
 #include "policy/glob.h"
 #include "policy/index.h"
 #include "policy/lint.h"
@@ -58,7 +59,7 @@ class Compiler {
         policy_.unknown_tools = defaults.unknown_tools_or_default();
         policy_.auto_risk_max = defaults.auto_risk_max.value_or(RiskCap{RiskLevel::low});
         policy_.on_error = defaults.on_error.value_or(OnError::require);
-        policy_.version = "sha256:" + hex(sha256(file().source));
+        policy_.version = "sha256:" + hex(sha256(join_texts(file().source, file().above)));
         policy_.counter_slot = static_cast<std::size_t>(Var::count);
         policy_.var_slot = policy_.counter_slot + file().counters.size();
         policy_.arg_slot = policy_.var_slot + file().vars.size();
@@ -249,8 +250,7 @@ class Compiler {
             if (!gate) return gate.error();
             compiled.gate = *gate;
             compiled.then = rule.then;
-            compiled.is_no_excuse =
-                rule.shell || (rule.path && !rule.path->any.empty()) || rule.is_below_denial;
+            compiled.is_no_excuse = rule.is_below_denial;
             compiled.cap = rule.auto_risk.value_or(policy_.auto_risk_max);
             policy_.rules.push_back(std::move(compiled));
         }

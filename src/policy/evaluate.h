@@ -42,8 +42,8 @@ struct Finding {
     Effect effect = Effect::require;
     bool is_hard = false;   ///< nothing can waive it
     bool is_error = false;  ///< counts because it could not be evaluated
-    /// Rests on the agent's word, on something odd, on what stands anywhere in the call or on a
-    /// layer below the one that denies by default: nothing for which people are asked instead.
+    /// Rests on the agent's word, on something odd, on a pattern that any tool's call may hold or
+    /// on a layer below the one that denies by default: no reason to ask people instead.
     bool is_no_excuse = false;
     int index = -1;  ///< of the rule, gate or pattern
     int gate = no_gate;

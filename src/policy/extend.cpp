@@ -108,8 +108,8 @@ void merge(PolicyFile& child, const PolicyFile& parent) {
     join_by(child.risk, parent.risk, &RiskRule::id);
     join_by(child.host_executables, parent.host_executables, &HostExecutable::name);
     child.is_disabled = child.is_disabled || parent.is_disabled;
-    child.source += '\0';
-    child.source += parent.source;
+    child.above.push_back(parent.source);
+    append(child.above, parent.above);
 }
 
 Error refused_layer(const PolicyFile& child, std::string message) {
@@ -474,6 +474,25 @@ std::vector<std::string> allowed_tools(const PolicyFile& file) {
     }
     for (const Pattern& pattern : file.auto_allow_patterns) take_all(pattern.tools);
     return out;
+}
+
+std::string join_texts(const std::string& text, const std::vector<std::string>& above) {
+    std::string all = text;
+    for (const std::string& one : above) {
+        all += '\0';
+        all += one;
+    }
+    return all;
+}
+
+std::vector<std::string> split_texts(std::string_view joined) {
+    std::vector<std::string> texts;
+    for (;;) {
+        const std::size_t end = joined.find('\0');
+        texts.emplace_back(joined.substr(0, end));
+        if (end == joined.npos) return texts;
+        joined.remove_prefix(end + 1);
+    }
 }
 
 Result<PolicyFile> extend(PolicyFile child, const ParentReader& read_parent) {

@@ -24,6 +24,12 @@ using ParentReader = std::function<Result<std::string>(const std::string& name)>
 /// and requirements, and may allow only what the parent lists under `delegate` (`refused` else).
 Result<PolicyFile> extend(PolicyFile child, const ParentReader& read_parent = {});
 
+/// A policy's own text and those of what it extends as one: how its version is hashed and how it is
+/// kept. No policy has the character between them.
+std::string join_texts(const std::string& text, const std::vector<std::string>& above);
+/// Takes them apart again: the own text first.
+std::vector<std::string> split_texts(std::string_view joined);
+
 /// The tools that a lower layer's file would let pass: named by allow rules, never_require,
 /// patterns and trust. `*` where a rule is for all.
 std::vector<std::string> allowed_tools(const PolicyFile& file);

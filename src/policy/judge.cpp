@@ -134,8 +134,15 @@ class Judge {
         finding.gate = policy_.rules[index].gate;
         finding.risk = policy_.file.rules[index].risk.value_or(RiskLevel::low);
         finding.specificity = 9;
-        finding.is_no_excuse = is_error || policy_.rules[index].is_no_excuse;
+        finding.is_no_excuse = is_error || policy_.rules[index].is_no_excuse || is_guess(index);
         add(finding);
+    }
+
+    /// A command that cannot be read may hold whatever a rule looks for.
+    bool is_guess(std::uint32_t index) {
+        if (!policy_.file.rules[index].shell) return false;
+        const ShellLine* line = bindings_.line();
+        return line && line->is_opaque();
     }
 
     Effect effect_of(OnError on_error) const {

@@ -236,7 +236,6 @@ std::shared_ptr<const Policy> with_rule(const Policy& policy, const Rule& rule) 
     PolicyFile file = policy.file;
     std::erase_if(file.gates, [](const Gate& gate) { return gate.is_implied; });
     file.rules.push_back(rule);
-    file.source += '\0';
     file.source += outline(rule);
     Result<std::shared_ptr<const Policy>> compiled = compile(std::move(file), policy.extensions);
     return compiled ? *compiled : nullptr;

@@ -141,6 +141,7 @@ Result<std::shared_ptr<const policy::Policy>> make_policy(const EmbeddedOptions&
     // Only now: what a parent says about a tool counts as much as what the file itself says.
     add_tools(tools, *whole, extensions);
     whole->source = policy::outline(*whole);
+    whole->above.clear();
     return policy::compile(std::move(*whole), std::move(extensions));
 }
 

@@ -49,6 +49,15 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// Keeps the text of a policy for whoever looks up a verdict. What is in force already was put
+/// there by somebody else, earlier.
+Result<void> keep_version(store::Transaction& tx, const policy::Policy& policy, Timestamp now) {
+    const Result<std::vector<store::PolicyVersion>> latest = tx.policy_versions(1);
+    if (!latest) return latest.error();
+    if (!latest->empty() && latest->front().version == policy.version) return {};
+    return tx.save_policy({policy.version, policy.file.source, "", now, policy.file.above});
+}
+
 std::string clock_text(const ClockReading& reading) {
     json::object object;
     object["boot_id"] = reading.boot_id;
@@ -259,9 +268,10 @@ Result<void> Running::load_policy() {
     } else {
         policy = policy::compose(config_.policy);
     }
-    const store::PolicyVersion version{policy->version, policy->file.source, "", clock_->now()};
     if (!policy->file.source.empty())
-        if (Result<void> ok = ask([&](store::Transaction& tx) { return tx.save_policy(version); });
+        if (Result<void> ok = ask([&, now = clock_->now()](store::Transaction& tx) {
+                return keep_version(tx, *policy, now);
+            });
             !ok)
             return ok;
     for (const policy::Warning& warning : policy->warnings)
@@ -279,9 +289,8 @@ void Running::reload_policy() {
                 metrics_.on_policy(false);
                 return spdlog::error("the old policy stays in force: {}", loaded.error().message);
             }
-            const store::PolicyVersion version{(*loaded)->version, (*loaded)->file.source, "",
-                                               clock_->now()};
-            store_->run([version](store::Transaction& tx) { return tx.save_policy(version); },
+            store_->run([policy = *loaded, now = clock_->now()](
+                            store::Transaction& tx) { return keep_version(tx, *policy, now); },
                         [this, policy = *loaded](Result<void> saved) {
                             metrics_.on_policy(saved.has_value());
                             if (!saved)

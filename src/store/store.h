@@ -187,7 +187,8 @@ struct PolicyVersion {
     std::string version;  ///< `sha256:…`
     std::string text;
     std::string by;
-    Timestamp at;  ///< when it was put in force last
+    Timestamp at;                         ///< when it was put in force last
+    std::vector<std::string> above = {};  ///< the texts of what it extends, the nearest first
 };
 
 /// Sequence numbers of events: all after one, up to another.

@@ -308,6 +308,24 @@ TEST_P(StoreContract, S4_StoppingAnswersWhatIsQueuedAndRefusesTheRest) {
     store_.reset();
 }
 
+TEST_P(StoreContract, P6_APolicyIsKeptWithTheTextsOfWhatItExtends) {
+    const PolicyVersion kept{"sha256:a", "extends: b\n", "ann", start, {"b", "", "c"}};
+    const PolicyVersion alone{"sha256:d", "policy: d\n", "", start + 1, {}};
+    for (const PolicyVersion& one : {kept, alone})
+        ASSERT_TRUE(run([&](Transaction& tx) { return tx.save_policy(one); }));
+    for (const PolicyVersion& one : {kept, alone}) {
+        const auto found = run([&](Transaction& tx) { return tx.find_policy(one.version); });
+        ASSERT_TRUE(found && *found);
+        EXPECT_EQ((*found)->text, one.text);
+        EXPECT_EQ((*found)->above, one.above);
+        EXPECT_EQ((*found)->by, one.by);
+        EXPECT_EQ((*found)->at, one.at);
+    }
+    const auto latest = run([](Transaction& tx) { return tx.policy_versions(1); });
+    ASSERT_TRUE(latest && latest->size() == 1);
+    EXPECT_EQ(latest->front().version, alone.version);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::ValuesIn(kinds),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -108,6 +108,9 @@ async function pastEvents(query: ListQuery, after: number, until: number, take: 
   }
 }
 
+/** A policy that extends another one is read together with it, divided by a character that no policy has. */
+const withAbove = <P extends { text?: string | null; above?: string[] }>(policy: P): P => (policy.text ? { ...policy, text: [policy.text, ...(policy.above ?? [])].join('\0') } : policy)
+
 export const client = {
   session: () => send<Session>('/v1/session').then(keep),
   signIn: (body: { name: string; password: string } | { link: string } | { passkey: Assertion }) => post<Session>('/v1/session', body).then(keep),
@@ -154,9 +157,9 @@ export const client = {
   grant: (id: string) => send<Grant>(`/v1/grants/${encodeURIComponent(id)}`),
   revokeGrant: (id: string) => post<Grant>(`/v1/grants/${encodeURIComponent(id)}/revoke`),
 
-  policy: () => send<Policy>('/v1/policy'),
+  policy: () => send<Policy>('/v1/policy').then(withAbove),
   policyVersions: () => send<PolicyVersions>('/v1/policy/versions').then((answer) => answer.versions),
-  policyVersion: (version: string) => send<PolicyVersion>(`/v1/policy/versions/${encodeURIComponent(version)}`),
+  policyVersion: (version: string) => send<PolicyVersion>(`/v1/policy/versions/${encodeURIComponent(version)}`).then(withAbove),
   putPolicy: (text: string, acknowledge: string[]) => send<Policy>('/v1/policy', { method: 'PUT', body: { text, ...(acknowledge.length ? { acknowledge } : {}) } }),
   reloadPolicy: () => post<Policy>('/v1/policy/reload'),
   explain: (call: JsonObject, text?: string) => post<Explanation>('/v1/policy/explain', { call, ...(text === undefined ? {} : { text }) }),

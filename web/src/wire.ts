@@ -189,6 +189,7 @@ export type Policy = {
     message: string
   }[]
   text: TextOrNull
+  above: string[]
 }
 export type PolicyVersion = {
   version: string
@@ -196,6 +197,7 @@ export type PolicyVersion = {
   at: Time
   is_in_force: boolean
   text?: string
+  above?: string[]
 }
 export type PolicyVersions = {
   versions: PolicyVersion[]

@@ -179,7 +179,7 @@ void Api::reload_policy(const CallPtr& call) {
 /// Stored first, in force afterwards: a verdict never names a version that nobody can look up.
 void Api::put_in_force(const CallPtr& call, const service::PolicyInForce::Pointer& policy) {
     store::PolicyVersion version{policy->version, policy->file.source, call->caller.actor.name,
-                                 call->now};
+                                 call->now, policy->file.above};
     const bool must_keep = !policy_source_.read_file;
     auto work = [version, must_keep](store::Transaction& tx) -> Result<void> {
         if (Result<void> ok = tx.save_policy(version); !ok) return ok;

@@ -128,7 +128,10 @@ std::string to_json(const PolicySummary& summary) {
         warning.close();
     }
     out += ']';
-    if (summary.with_text) writer.text_or_null("text", policy.file.source);
+    if (summary.with_text) {
+        writer.text_or_null("text", policy.file.source);
+        writer.texts("above", policy.file.above);
+    }
     writer.close();
     return out;
 }
@@ -140,7 +143,10 @@ std::string to_json(const store::PolicyVersion& version, bool is_in_force, bool 
     writer.text_or_null("by", version.by);
     writer.time("at", version.at);
     writer.boolean("is_in_force", is_in_force);
-    if (with_text) writer.text("text", version.text);
+    if (with_text) {
+        writer.text("text", version.text);
+        writer.texts("above", version.above);
+    }
     writer.close();
     return out;
 }

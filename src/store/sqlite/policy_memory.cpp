@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "policy/extend.h"
 #include "store/sqlite/codec.h"
 #include "store/sqlite/grant_codec.h"
 #include "store/sqlite/transaction.h"
@@ -37,8 +38,15 @@ std::string tool_key(const PrincipalId& agent, const std::string& tool) {
 }
 
 PolicyVersion read_version(Statement& row) {
-    return {std::string(row.text(0)), std::string(row.text(3)), std::string(row.text(1)),
-            Timestamp{row.number(2)}};
+    std::vector<std::string> texts = policy::split_texts(row.text(3));
+    PolicyVersion version{std::string(row.text(0)),
+                          std::move(texts.front()),
+                          std::string(row.text(1)),
+                          Timestamp{row.number(2)},
+                          {}};
+    version.above.assign(std::make_move_iterator(texts.begin() + 1),
+                         std::make_move_iterator(texts.end()));
+    return version;
 }
 
 }  // namespace
@@ -229,13 +237,14 @@ Result<std::optional<PolicyVersion>> SqliteTransaction::find_policy(const std::s
 }
 
 Result<void> SqliteTransaction::save_policy(const PolicyVersion& policy) {
+    const std::string text = policy::join_texts(policy.text, policy.above);
     Using save(
         database_.cached("INSERT INTO policy_version(version, by, at, text) VALUES(?1, ?2, ?3, ?4)"
                          " ON CONFLICT(version) DO UPDATE SET by=excluded.by, at=excluded.at"));
     save->bind(1, policy.version);
     save->bind(2, policy.by);
     save->bind(3, policy.at);
-    save->bind(4, policy.text);
+    save->bind(4, text);
     save->step();
     if (database_.fault() != 0) return failed();
     return {};

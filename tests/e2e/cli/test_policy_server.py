@@ -69,6 +69,11 @@ class WithServer(unittest.TestCase):
             made = self.command("key", "create", "--role", role, "--name", name, "--json", by="admin")
             self.keys[name] = json.loads(made.stdout)["key"]
 
+    def restart(self):
+        self.server.stop()
+        self.server = Server(self.folder, *self.flags)
+        self.addCleanup(self.server.stop)
+
     def write(self, name, text):
         (self.folder / name).write_text(text)
         return str(self.folder / name)
@@ -125,6 +130,29 @@ class InForce(WithServer):
         self.assertEqual(self.told("policy", "show")["version"], before)
         self.assertExit(self.command("policy", "backtest", self.write("p.yaml", "nonsense: 1\n")), 1)
         self.assertExit(self.command("policy", "apply", self.folder / "none.yaml", by="admin"), 1)
+
+    def test_what_extends_another_survives_a_restart_and_is_shown_as_it_was_written(self):
+        text = POLICY.replace("policy: payments\n", "policy: payments\nextends: standard\n")
+        done = self.apply(text)
+        self.assertExit(done, 0)
+        version = done.stdout.split()[0]
+        made = [{name: one[name] for name in ("version", "by", "at")} for one in self.versions()]
+        self.assertEqual(made[0]["by"], "admin")
+        self.restart()
+        self.assertEqual(self.told("policy", "show")["version"], version)
+        for args in ((), (version,)):
+            shown = self.command("policy", "show", *args)
+            self.assertExit(shown, 0)
+            self.assertEqual(shown.stdout, text, "what is shown can be applied again")
+        above = self.told("policy", "show")["above"]
+        self.assertEqual([one.splitlines()[1] for one in above if "policy: standard" in one], ["policy: standard"])
+        self.assertEqual([{name: one[name] for name in ("version", "by", "at")} for one in self.versions()], made,
+                         "a restart puts nothing in force")
+        self.assertEqual(self.told("policy", "explain", self.write("c.json", '{"tool":"pay","args":{"to":"zoe","amount":900}}'))
+                         ["verdict"]["rule"], "pay-much")
+
+    def versions(self):
+        return [json.loads(line) for line in self.command("policy", "show", "--versions", "--json").stdout.splitlines()]
 
     def test_only_an_admin_applies(self):
         self.assertExit(self.command("policy", "apply", self.write("p.yaml", POLICY), by="ann"), 1)
