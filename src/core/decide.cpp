@@ -247,6 +247,12 @@ Result<Step> answer(Request&& request, const DecisionCommand& command, const Act
 
 Result<Step> escalate(Request&& request, const DecisionCommand& command, const Actor& person,
                       Timestamp now) {
+    if (is_excluded(request, command.target))
+        return Error{
+            ErrorCode::refused,
+            fmt::format("`{}` asked for this action, or owns the agent, and cannot decide it",
+                        command.target),
+            "to"};
     // Finance may pass on what finance was asked, not what legal was.
     if (Result<void> ok = redirect(request.requirement, command.target, person); !ok)
         return ok.error();

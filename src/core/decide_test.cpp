@@ -286,6 +286,22 @@ TEST(Decide, D5_nobody_gives_away_the_places_of_others) {
     EXPECT_TRUE(decide(request, escalate, person("lea", {"legal"}), start));
 }
 
+TEST(Decide, D5_X1_nobody_hands_it_to_whoever_may_not_decide_their_own_request) {
+    Request request = pending({group("finance")});
+    request.requirement.exclude_requester = true;
+    request.owner = "olga";
+    request.user = "uwe";
+    DecisionCommand escalate = command(DecisionKind::escalate);
+    for (const char* target : {"olga", "uwe"}) {
+        escalate.target = target;
+        const Error error = refusal(request, escalate, ann);
+        EXPECT_EQ(error.code, ErrorCode::refused);
+        EXPECT_EQ(error.field, "to");
+    }
+    escalate.target = "zoe";
+    EXPECT_TRUE(decide(request, escalate, ann, start));
+}
+
 TEST(Decide, D5_escalate_needs_a_target) {
     DecisionCommand escalate = command(DecisionKind::escalate);
     escalate.target.clear();

@@ -70,10 +70,6 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
     if (!request) return request.error();
     if (*before) return Decided{std::move(*request), std::nullopt, true};
 
-    if (call.command.kind == core::DecisionKind::escalate && !call.command.target.empty())
-        if (Result<void> ok = check_target(tx, call.command.target, "to"); !ok)
-            return Decided{std::move(*request), ok.error()};
-
     const bool is_open = (*request)->state == core::State::pending;
     const Result<RequestPtr> current =
         is_open ? with_people_as_they_are(tx, *request) : Result<RequestPtr>(*request);
@@ -95,6 +91,10 @@ Result<Decided> decide(store::Transaction& tx, const policy::Policy& policy,
                 "passkey";
         return Decided{std::move(*request), std::move(error)};
     }
+    // Last: who may not decide learns nothing about who is there.
+    if (call.command.kind == core::DecisionKind::escalate)
+        if (Result<void> ok = check_target(tx, call.command.target, "to"); !ok)
+            return Decided{std::move(*request), ok.error()};
     Result<std::optional<store::GrantRecord>> grant = grant_with(policy, step->request, call);
     if (!grant) return Decided{std::move(*request), grant.error()};
     Result<RequestPtr> stored = carry_out(tx, policy, std::move(*step), call.person, call.now);

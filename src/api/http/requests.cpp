@@ -21,6 +21,12 @@ namespace {
 using core::RequestPtr;
 using Requests = std::vector<RequestPtr>;
 
+/// A wait ends with the credential that asked for it.
+std::int64_t within_credential(const Call& call, std::int64_t wait_ms) {
+    const std::optional<Timestamp>& ends = call.caller.expires_at;
+    return ends ? std::clamp<std::int64_t>(*ends - call.now, 1, wait_ms) : wait_ms;
+}
+
 std::vector<RequestId> ids_of(const Requests& requests) {
     std::vector<RequestId> ids;
     for (const RequestPtr& request : requests) ids.push_back(request->id);
@@ -88,8 +94,8 @@ void Api::propose(const CallPtr& call, std::vector<core::Proposal> proposals,
         const Shape shape{submitted->is_replay ? 200 : 201, submitted->is_replay, submitted->batch};
         if (wait_ms == 0 || are_settled(submitted->requests))
             return call->exchange->respond(render(shape, submitted->requests));
-        polls_.answer(call->exchange, ids_of(submitted->requests), call->caller.actor, wait_ms,
-                      shape);
+        polls_.answer(call->exchange, ids_of(submitted->requests), call->caller.actor,
+                      within_credential(*call, wait_ms), shape);
     };
     store_.run(std::move(work), std::move(done));
 }
@@ -100,7 +106,9 @@ void Api::get_request(const CallPtr& call) {
     if (!wait_ms) return respond_error(call, wait_ms.error());
     const std::optional<RequestId> id = read_request_id(call);
     if (!id) return;
-    if (*wait_ms > 0) return polls_.answer(call->exchange, {*id}, call->caller.actor, *wait_ms, {});
+    if (*wait_ms > 0)
+        return polls_.answer(call->exchange, {*id}, call->caller.actor,
+                             within_credential(*call, *wait_ms), {});
     if (!call->caller.actor.is_agent) return get_for_person(call, *id);
     store_.run([id = *id, actor = call->caller.actor](
                    store::Transaction& tx) { return service::read(tx, id, actor); },
@@ -149,7 +157,8 @@ void Api::get_batch(const CallPtr& call) {
         const Shape shape{200, false, id};
         if (wait_ms == 0 || are_settled(*requests))
             return call->exchange->respond(render(shape, *requests));
-        polls_.answer(call->exchange, ids_of(*requests), call->caller.actor, wait_ms, shape);
+        polls_.answer(call->exchange, ids_of(*requests), call->caller.actor,
+                      within_credential(*call, wait_ms), shape);
     };
     store_.run([id = *id](store::Transaction& tx) { return tx.batch(id); }, std::move(done));
 }

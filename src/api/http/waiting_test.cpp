@@ -56,6 +56,22 @@ TEST_F(ApiTest, S1_a_wait_that_ends_answers_with_what_is_still_pending) {
     EXPECT_EQ(text_at(answer, "state"), "pending");
 }
 
+TEST_F(ApiTest, X1_a_wait_ends_with_the_key_that_asked_for_it) {
+    const ClientResponse made =
+        post(admin_, "/v1/keys", R"({"role":"agent","name":"bot","expires_in_s":20})");
+    ASSERT_EQ(made.status, 201) << made.body;
+    const std::string id = propose();
+    auto waiting = ask(text_at(made, "key"), "/v1/requests/" + id + "?wait=60");
+    ASSERT_TRUE(eventually([this] { return api_->waiters() == 1; }));
+    // Asked after it, and so answered after its timer is set.
+    ASSERT_EQ(get(agent_, "/v1/requests/" + id).status, 200);
+    on_loop([this] { api_->on_tick(16'000); });
+    EXPECT_EQ(on_loop([this] { return api_->waiters(); }), 1U);
+    on_loop([this] { api_->on_tick(22'000); });
+    EXPECT_TRUE(eventually([this] { return api_->waiters() == 0; }));
+    EXPECT_EQ(text_at(waiting->read_response(), "state"), "pending");
+}
+
 TEST_F(ApiTest, a_waiter_that_hangs_up_is_forgotten) {
     const std::string id = propose();
     auto waiting = ask(agent_, "/v1/requests/" + id + "?wait=60");
