@@ -685,6 +685,33 @@ test('X1 what one person began is not there for the next one, who signed in over
   await shared.context().close()
 })
 
+test('X1 D8 what one person presses is not sent as another who signed in over them, and the page says who it is now', async () => {
+  const request = await agent.act('whose_press', {})
+  const shared = await open(server, 'ann')
+  await show(shared, request)
+  const over = async (name) => {
+    const [cookie, value] = (await server.signedIn(name)).proof.Cookie.split('=')
+    await shared.context().addCookies([{ name: cookie, value, url: server.page_url }])
+  }
+  await over('bob')
+  await shared.keyboard.press('a')
+  await shared.getByText('bob is signed in now, in this browser.').waitFor()
+  await shared.getByText('whose_press: not decided. This was begun as ann.').waitFor()
+  await shared.getByText('bob · approver').waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  // Whoever only signed in anew is not asked to press again.
+  await over('bob')
+  await show(shared, request)
+  await shared.keyboard.press('a')
+  await eventually('bob decides', async () => (await agent.read(request)).decision?.by === 'bob')
+  // Another tab tells this one at once.
+  const other = await shared.context().newPage()
+  await over('ann')
+  await other.goto(server.page_url)
+  await shared.getByText('ann · approver').waitFor()
+  await shared.context().close()
+})
+
 test('X1 a link that is opened where somebody is signed in asks who decides from now on', async () => {
   const shared = await open(server, 'ann')
   const asked = await agent.act('whose_word', {})
