@@ -442,6 +442,28 @@ test('H6 the keyboard alone reaches everything', async () => {
   assert.equal(await pending(), 2, 'typing decides nothing')
 })
 
+test('H6 arrows and Space scroll what is asked while that has the focus, and are keys of the list elsewhere', async () => {
+  const [long] = [await agent.act('long', { text: 'line\n'.repeat(400) }, { risk: 'high' }), await agent.act('short', {}, { risk: 'low' })]
+  await eventually('it is there', async () => (await ids()).includes(long.id))
+  await show(page, long)
+  const asked = page.getByRole('region', { name: 'What is asked' })
+  const top = () => asked.evaluate((box) => box.scrollTop)
+  await asked.focus()
+  for (const key of ['ArrowDown', ' ', 'ArrowDown']) {
+    const before = await top()
+    await page.keyboard.press(key)
+    await eventually(`${key} scrolls`, async () => (await top()) > before)
+  }
+  assert.equal(await rowOf(page, long).getAttribute('aria-selected'), 'true')
+  assert.equal(await rowOf(page, long).getAttribute('aria-checked'), 'false')
+  await page.locator('#requests').focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press(' ')
+  await eventually('the list hears them', async () => (await rowOf(page, long).getAttribute('aria-checked')) === 'true')
+  await page.keyboard.press(' ')
+})
+
 test('H6 single keys can be switched off', async () => {
   await agent.act('one', {})
   await eventually('it is there', async () => (await ids()).length === 1)
