@@ -86,7 +86,7 @@ function Detail({ grant }: { grant: Grant }) {
         <h2 className="label mb-1.5">Exactly</h2>
         {grant.command && (
           <p className="foreign m-0 font-mono text-[0.875rem]">
-            <SafeText text={grant.command.join(' ') + (grant.is_prefix ? ' …' : '')} />
+            <SafeText text={grant.command.join(' ') + (grant.is_prefix ? ' …' : '')} is_exact />
           </p>
         )}
         {grant.pins.length > 0 && <JsonView value={Object.fromEntries(grant.pins.map(({ path, value }) => [path, value ?? null]))} />}
