@@ -180,7 +180,7 @@ test('U1 one of several was decided by somebody else: the rest counts, and it sa
   await page.getByRole('button', { name: 'Approve 3' }).click()
   await page.getByRole('button', { name: 'Yes, approve 3' }).click()
   await page.getByText(/not your decision\. bob rejected this/).waitFor()
-  await page.getByText(/2 requests: approved; it takes effect in/).waitFor()
+  await page.getByText(/2 requests: approved; they take effect in/).waitFor()
   await page.unroute('**/v1/decisions')
   assert.equal((await agent.read(made[1])).decision.by, 'bob')
 })

@@ -189,6 +189,46 @@ test('U2 D8 a press on a card in the moment of its change decides nothing', asyn
   await ann.decide(request, 'reject')
 })
 
+test('U2 D8 a press that was aimed at one card decides no other that comes under the pointer', async () => {
+  const payOut = (amount) => agent.act('pay_out', { amount, lines: ['a', 'b', 'c', 'd', 'e', 'f'] }, { session })
+  const made = [await payOut(1), await payOut(2)]
+  await page.goto(`${server.page_url}/chat?session=${session}`)
+  const cards = talk().getByLabel('Waits for a decision')
+  await cards.nth(1).waitFor()
+  await armed(page)
+  // What comes in scrolls the conversation by a card. Presses where the button of the first one stood.
+  const { x, y } = await cards.first().getByRole('button', { name: 'Approve' }).boundingBox()
+  const press = (is_late) =>
+    page.evaluate(
+      ([x, y, is_late]) =>
+        new Promise((resolve) => {
+          const observer = new MutationObserver(look)
+          function look() {
+            const found = document.elementFromPoint(x, y)?.closest('button')
+            if (!is_late && document.querySelectorAll('[data-waits]').length < 3) return
+            observer.disconnect()
+            setTimeout(() => {
+              found?.dispatchEvent(new MouseEvent('click', { bubbles: true, detail: 1 }))
+              resolve(found?.closest('[data-waits]')?.dataset.waits)
+            }, 60)
+          }
+          observer.observe(document.body, { subtree: true, childList: true })
+          look()
+        }),
+      [x + 20, y + 10, is_late],
+    )
+  const pressed = press(false)
+  const third = await payOut(3)
+  assert.equal(await pressed, made[1].id)
+  await pause(300)
+  for (const request of [...made, third]) assert.equal((await agent.read(request)).state, 'pending')
+  // Whoever has seen what stands there now means it.
+  await armed(page)
+  assert.equal(await press(true), made[1].id)
+  await settled(made[1], 'approved')
+  for (const request of [made[0], third]) await ann.decide(request, 'reject')
+})
+
 test('H6 D8 a decision in its seconds can be taken back on its card', async () => {
   await prefer(page, { hold: 'all' })
   const request = await agent.act('rename_page', { to: 'home' }, { session })

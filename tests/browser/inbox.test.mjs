@@ -442,6 +442,28 @@ test('H6 the keyboard alone reaches everything', async () => {
   assert.equal(await pending(), 2, 'typing decides nothing')
 })
 
+test('H6 arrows and Space scroll what is asked while that has the focus, and are keys of the list elsewhere', async () => {
+  const [long] = [await agent.act('long', { text: 'line\n'.repeat(400) }, { risk: 'high' }), await agent.act('short', {}, { risk: 'low' })]
+  await eventually('it is there', async () => (await ids()).includes(long.id))
+  await show(page, long)
+  const asked = page.getByRole('region', { name: 'What is asked' })
+  const top = () => asked.evaluate((box) => box.scrollTop)
+  await asked.focus()
+  for (const key of ['ArrowDown', ' ', 'ArrowDown']) {
+    const before = await top()
+    await page.keyboard.press(key)
+    await eventually(`${key} scrolls`, async () => (await top()) > before)
+  }
+  assert.equal(await rowOf(page, long).getAttribute('aria-selected'), 'true')
+  assert.equal(await rowOf(page, long).getAttribute('aria-checked'), 'false')
+  await page.locator('#requests').focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press(' ')
+  await eventually('the list hears them', async () => (await rowOf(page, long).getAttribute('aria-checked')) === 'true')
+  await page.keyboard.press(' ')
+})
+
 test('H6 single keys can be switched off', async () => {
   await agent.act('one', {})
   await eventually('it is there', async () => (await ids()).length === 1)
@@ -682,6 +704,33 @@ test('X1 what one person began is not there for the next one, who signed in over
   await show(shared, request)
   await shared.keyboard.press('r')
   assert.equal(await shared.getByRole('textbox', { name: /Why/ }).inputValue(), '')
+  await shared.context().close()
+})
+
+test('X1 D8 what one person presses is not sent as another who signed in over them, and the page says who it is now', async () => {
+  const request = await agent.act('whose_press', {})
+  const shared = await open(server, 'ann')
+  await show(shared, request)
+  const over = async (name) => {
+    const [cookie, value] = (await server.signedIn(name)).proof.Cookie.split('=')
+    await shared.context().addCookies([{ name: cookie, value, url: server.page_url }])
+  }
+  await over('bob')
+  await shared.keyboard.press('a')
+  await shared.getByText('bob is signed in now, in this browser.').waitFor()
+  await shared.getByText('whose_press: not decided. This was begun as ann.').waitFor()
+  await shared.getByText('bob · approver').waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  // Whoever only signed in anew is not asked to press again.
+  await over('bob')
+  await show(shared, request)
+  await shared.keyboard.press('a')
+  await eventually('bob decides', async () => (await agent.read(request)).decision?.by === 'bob')
+  // Another tab tells this one at once.
+  const other = await shared.context().newPage()
+  await over('ann')
+  await other.goto(server.page_url)
+  await shared.getByText('ann · approver').waitFor()
   await shared.context().close()
 })
 

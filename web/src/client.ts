@@ -4,7 +4,10 @@ import { SseReader } from './model/sse'
 import { noteServerDate } from './model/time'
 import type { Assertion, Backtest, DecisionCall, DecisionOfMany, DecisionResults, Event, Explanation, Grant, Grants, Json, JsonObject, Key, Link, Me, NewKey, Passkey, PasskeyCreateOptions, PasskeyGetOptions, PasskeyList, Policy, PolicyVersion, PolicyVersions, PushKey, PushSubscription, PushSubscriptionList, Request, RequestList, Role, Session, SessionEntry, SessionList, Stats, Suggestions, Timeline, User, Viewers } from './wire'
 
+const csrf_header = 'X-Holdpoint-CSRF'
 let csrf = ''
+/** Whose token that is. */
+let who = ''
 let onSignedOut: () => void = () => {}
 
 /** `then` is called when the server no longer knows the session. */
@@ -12,16 +15,24 @@ export function whenSignedOut(then: () => void): void {
   onSignedOut = then
 }
 
+let renew: () => Promise<unknown> = async () => undefined
+
+/** `then` asks who is signed in, when a call was sent for a session that this browser has no more. */
+export function whenOtherSession(then: typeof renew): void {
+  renew = then
+}
+
 type Call = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined; outlives_page?: boolean }
 
 async function send<T>(path: string, { method = 'GET', body, headers = {}, signal, outlives_page = false }: Call = {}): Promise<T> {
   const init: RequestInit = { method, headers: { ...headers }, signal: signal ?? null, credentials: 'same-origin', keepalive: outlives_page }
   const all = init.headers as Record<string, string>
-  if (method !== 'GET') all['X-Holdpoint-CSRF'] = csrf
+  if (method !== 'GET') all[csrf_header] = csrf
   if (body !== undefined) {
     all['Content-Type'] = 'application/json'
     init.body = JSON.stringify(body)
   }
+  const by = who
   let answer: Response
   let data: unknown
   try {
@@ -35,6 +46,12 @@ async function send<T>(path: string, { method = 'GET', body, headers = {}, signa
   if (answer.ok) return data as T
   const failure = (data as { error?: ConstructorParameters<typeof ServerError>[1] }).error
   if (!failure) throw new Unreachable()
+  if (failure.field === csrf_header) {
+    // Nothing was done. The same person may only have signed in anew; what one began is not sent as another.
+    await renew()
+    if (who !== by) throw new ServerError(answer.status, { ...failure, field: '', message: `this was begun as ${by}` })
+    if (csrf !== all[csrf_header]) return send(path, { method, body, headers, signal, outlives_page })
+  }
   if (answer.status === 401 && path !== '/v1/session') onSignedOut()
   const retry = Number(answer.headers.get('retry-after'))
   throw new ServerError(answer.status, failure, retry > 0 ? retry : null)
@@ -47,6 +64,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 /** Repeats a call whose fate is unknown. Safe because its idempotency key makes the second one a look at the first. */
 async function insist<T>(attempt: () => Promise<T>): Promise<T> {
+  const by = who
   for (let pause_ms = 400; ; pause_ms *= 2) {
     try {
       return await attempt()
@@ -54,12 +72,14 @@ async function insist<T>(attempt: () => Promise<T>): Promise<T> {
       const may_pass = error instanceof Unreachable || (error instanceof ServerError && error.status === 503)
       if (!may_pass || pause_ms > 3200) throw error
       await wait(pause_ms)
+      if (who !== by) throw error
     }
   }
 }
 
 const keep = (session: Session): Session => {
   csrf = session.csrf
+  who = session.name
   return session
 }
 

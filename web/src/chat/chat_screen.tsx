@@ -1,5 +1,5 @@
 // One session as a conversation, live: what the user wanted, what the agent does, and the decision in place.
-import { Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { useLocation } from 'wouter'
 import { client } from '../client'
 import { checkAnswer, draftFor } from '../model/answer'
@@ -70,15 +70,51 @@ function Bubble({ by, at, is_mine, children }: { by: string; at: string; is_mine
   )
 }
 
+/**
+ * Other cards come, grow and go, and push what somebody aims at from under the pointer. Refuses what a pointer presses in the moment
+ * after any card that waits has moved; a key belongs to its button, wherever that stands.
+ */
+function useStanding(list: RefObject<HTMLElement | null>): (press: Press) => boolean {
+  const [guard] = useState(() => new Guard())
+  const stood = useRef('')
+  const look = useCallback(
+    (by_hand = false) => {
+      const cards = [...(list.current?.querySelectorAll<HTMLElement>('[data-waits]') ?? [])]
+      const stand = cards.map((card) => [card.dataset['waits'], card.getBoundingClientRect().bottom].join(' ')).join()
+      // Whoever scrolls sees where it stops.
+      if (stand !== stood.current && !by_hand) guard.moved(performance.now())
+      stood.current = stand
+    },
+    [guard, list],
+  )
+  // Before the browser paints: what came, and how far the conversation followed it.
+  useLayoutEffect(() => look())
+  const is_there = list.current !== null
+  useEffect(() => {
+    if (!list.current) return
+    const onResize = new ResizeObserver(() => look())
+    const onScroll = () => look(true)
+    onResize.observe(list.current)
+    addEventListener('scroll', onScroll, true)
+    return () => {
+      onResize.disconnect()
+      removeEventListener('scroll', onScroll, true)
+    }
+  }, [look, list, is_there])
+  return useCallback((press) => !press.detail || guard.admits(press, performance.now()), [guard])
+}
+
+type Admits = (press: Press) => boolean
+
 /** `notice` stands in place of the button while nothing can be sent; what was written stays. */
-function Question({ request, guard, notice }: { request: Request; guard: Guard; notice: ReactNode }) {
+function Question({ request, admits, notice }: { request: Request; admits: Admits; notice: ReactNode }) {
   const [draft, setDraft] = useDraft(request, 'answer', draftFor(request.input!))
   const [problem, setProblem] = useState<string | null>(null)
   const form = useRef<HTMLDivElement>(null)
   const send = (press: Press) => {
     if (notice) return
     // Where nothing is needed, a press that was meant for what stood here before would be an answer.
-    if (!guard.admits(press, performance.now())) return
+    if (!admits(press)) return
     const checked = checkAnswer(request.input!, draft)
     if ('error' in checked) {
       setProblem(checked.error)
@@ -108,7 +144,7 @@ function Question({ request, guard, notice }: { request: Request; guard: Guard; 
 }
 
 /** What waits here, and the decision on it. What is risky is opened and read first. */
-function Decide({ request, guard, onReview }: { request: Request; guard: Guard; onReview: () => void }) {
+function Decide({ request, admits, onReview }: { request: Request; admits: Admits; onReview: () => void }) {
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
@@ -121,7 +157,7 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
   ) : is_offline && !held ? (
     <p className="m-0 mt-3 text-[0.875rem] text-soft">No connection: deciding waits until it is back.</p>
   ) : null
-  if (request.kind === 'input' && !held && !why_not) return <Question request={request} guard={guard} notice={notice} />
+  if (request.kind === 'input' && !held && !why_not) return <Question request={request} admits={admits} notice={notice} />
   if (notice) return notice
   if (held)
     return (
@@ -132,7 +168,7 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
   if (why_not) return <p className="m-0 mt-3 text-[0.875rem] text-soft">You cannot decide this: {visibleText(why_not)}.</p>
   const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
   const is_quick = isShownWhole(whole) && !hidesMuch([request.action?.tool ?? '', whole]) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
-  const send = (decision: 'approve' | 'reject') => (press: Press) => guard.admits(press, performance.now()) && void decide(request, { decision })
+  const send = (decision: 'approve' | 'reject') => (press: Press) => admits(press) && void decide(request, { decision })
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {is_quick && (
@@ -152,14 +188,15 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
   )
 }
 
-function Ask({ request, onReview }: { request: Request; onReview: () => void }) {
+function Ask({ request, stands, onReview }: { request: Request; stands: Admits; onReview: () => void }) {
   const is_waiting = request.state === 'pending'
   const [guard] = useState(() => new Guard())
   const is_changed = useChanged(request, guard)
+  const admits = (press: Press) => stands(press) && guard.admits(press, performance.now())
   const is_call = is_waiting && isPlainCall(request)
   const text = is_call ? request.action!.tool : request.kind === 'response' ? request.response!.text : titleOf(request)
   return (
-    <li className={`ml-7.5 rounded-xl border px-4 py-3 ${is_waiting ? 'border-accent bg-sheet shadow-md' : 'border-line'}`} aria-label={is_waiting ? 'Waits for a decision' : undefined}>
+    <li data-waits={is_waiting ? request.id : undefined} className={`ml-7.5 rounded-xl border px-4 py-3 ${is_waiting ? 'border-accent bg-sheet shadow-md' : 'border-line'}`} aria-label={is_waiting ? 'Waits for a decision' : undefined}>
       <div className="mb-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem]">
         {is_waiting ? <RiskLine request={request} is_brief /> : <span className={riskColor[request.risk.level]}><RiskBars level={request.risk.level} size={13} /></span>}
         <span className="text-faint">{request.kind === 'action' ? 'wants to run' : kindWord[request.kind]}</span>
@@ -186,7 +223,7 @@ function Ask({ request, onReview }: { request: Request; onReview: () => void }) 
       )}
       {is_waiting && <Standing request={request} is_news={is_changed} />}
       {is_waiting ? (
-        <Decide key={request.digest} request={request} guard={guard} onReview={onReview} />
+        <Decide key={request.digest} request={request} admits={admits} onReview={onReview} />
       ) : (
         <button type="button" className="btn-link mt-1 text-[0.8125rem]" onClick={onReview}>
           Details
@@ -196,7 +233,7 @@ function Ask({ request, onReview }: { request: Request; onReview: () => void }) 
   )
 }
 
-function EntryView({ entry, onReview }: { entry: Entry; onReview: (request: Request) => void }) {
+function EntryView({ entry, stands, onReview }: { entry: Entry; stands: Admits; onReview: (request: Request) => void }) {
   switch (entry.type) {
     case 'user':
     case 'agent':
@@ -208,7 +245,7 @@ function EntryView({ entry, onReview }: { entry: Entry; onReview: (request: Requ
         </Bubble>
       )
     case 'ask':
-      return <Ask request={entry.request} onReview={() => onReview(entry.request)} />
+      return <Ask request={entry.request} stands={stands} onReview={() => onReview(entry.request)} />
     case 'person':
       return (
         <Bubble by={entry.by} at={entry.at} is_mine>
@@ -320,6 +357,8 @@ export default function ChatScreen() {
   useLayoutEffect(() => {
     if (is_at_end.current) end.current?.scrollIntoView({ block: 'end' })
   }, [entries.length, session])
+  const list = useRef<HTMLOListElement>(null)
+  const stands = useStanding(list)
   // What was decided takes its buttons away; the keyboard goes on in the conversation.
   const was_inside = useRef(false)
   useEffect(() => {
@@ -375,9 +414,9 @@ export default function ChatScreen() {
           <div className="mx-auto max-w-3xl px-4 py-6">
             <Problem error={error ?? (recent.data ? undefined : recent.error)} />
             {is_loading && <Spinner />}
-            <ol aria-live="polite" className="m-0 grid list-none gap-4 p-0">
+            <ol ref={list} aria-live="polite" className="m-0 grid list-none gap-4 p-0">
               {entries.map((entry) => (
-                <EntryView key={entry.key} entry={entry} onReview={(request) => setReviewed(request.id)} />
+                <EntryView key={entry.key} entry={entry} stands={stands} onReview={(request) => setReviewed(request.id)} />
               ))}
             </ol>
             <div ref={end} className="h-4" />

@@ -32,6 +32,8 @@ function Left({ grant }: { grant: Grant }) {
   return <span className="tabular text-soft">{parts.join(' · ')}</span>
 }
 
+const Given = ({ grant }: { grant: Grant }) => `given by ${visibleText(grant.by)} ${formatAgo(grant.created_at)} · used ${plural(grant.uses, 'time')}`
+
 function Row({ grant, is_open, onOpen, onRevoke }: { grant: Grant; is_open: boolean; onOpen: () => void; onRevoke: (() => void) | null }) {
   return (
     <li className="border-b border-line">
@@ -50,7 +52,7 @@ function Row({ grant, is_open, onOpen, onRevoke }: { grant: Grant; is_open: bool
             <SafeText text={coveredWords(grant)} />
           </p>
           <p className="m-0 mt-0.5 text-[0.875rem] text-faint">
-            given by {visibleText(grant.by)} {formatAgo(grant.created_at)} · used {plural(grant.uses, 'time')}
+            <Given grant={grant} />
           </p>
         </div>
         <div className="flex items-center gap-4 md:flex-col md:items-end md:justify-center md:gap-1.5">
@@ -86,7 +88,7 @@ function Detail({ grant }: { grant: Grant }) {
         <h2 className="label mb-1.5">Exactly</h2>
         {grant.command && (
           <p className="foreign m-0 font-mono text-[0.875rem]">
-            <SafeText text={grant.command.join(' ') + (grant.is_prefix ? ' …' : '')} />
+            <SafeText text={grant.command.join(' ') + (grant.is_prefix ? ' …' : '')} is_exact />
           </p>
         )}
         {grant.pins.length > 0 && <JsonView value={Object.fromEntries(grant.pins.map(({ path, value }) => [path, value ?? null]))} />}
@@ -188,8 +190,16 @@ export default function GrantsScreen() {
       {revoking && (
         <Dialog title="Revoke this grant?" onClose={() => setRevoking(null)}>
           <p className="foreign mt-0">
-            From now on <b>{visibleText(revoking.agent)}</b> has to ask again before each <b>{visibleText(revoking.tool)}</b>. What already passed stays as it is.
+            <b>{visibleText(revoking.agent)}</b> has to ask again before each <b>{visibleText(revoking.tool)}</b> that only this one lets pass. What already passed stays as it is.
           </p>
+          <div className="mb-5 rounded-lg border border-line bg-well px-4 py-3">
+            <p className="foreign m-0">
+              <SafeText text={coveredWords(revoking)} />
+            </p>
+            <p className="foreign m-0 mt-1 text-[0.875rem] text-faint">
+              <Given grant={revoking} /> · <Left grant={revoking} />
+            </p>
+          </div>
           {problem && (
             <p role="alert" className="text-no">
               {problem}

@@ -38,7 +38,7 @@ const Row = memo(function Row({ request }: { request: Request }) {
   const span = request.settled_at ? formatSpan(Date.parse(request.settled_at) - Date.parse(request.created_at)) : ''
   return (
     <li className="border-b border-line">
-      <Link href={`/r/${request.id}`} className="grid grid-cols-[1.25rem_1fr] items-baseline gap-x-3 px-2 py-2.5 hover:bg-well md:grid-cols-[1.25rem_1fr_9rem_11rem_5rem_10.5rem]">
+      <Link href={`/r/${request.id}`} className="grid grid-cols-[1.25rem_1fr] items-baseline gap-x-3 px-2 py-2.5 hover:bg-well lg:grid-cols-[1.25rem_1fr_9rem_11rem_5rem_10.5rem]">
         <span className={`self-center ${riskColor[request.risk.level]}`}>
           <RiskBars level={request.risk.level} size={15} />
           <span className="sr-only">{request.risk.level} risk</span>
@@ -46,12 +46,12 @@ const Row = memo(function Row({ request }: { request: Request }) {
         <span className="foreign-line min-w-0">
           <Title request={request} />
         </span>
-        {/* A phone has one line for what is asked and one for the rest. */}
-        <span className="col-start-2 flex flex-wrap items-baseline gap-x-2.5 md:contents">
-          <span className="foreign-line text-[0.875rem] text-faint md:text-soft">{visibleText(request.agent)}</span>
-          <span className="order-last ml-auto text-[0.875rem] md:order-none md:ml-0">{request.outcome ? <OutcomeTag outcome={request.outcome} /> : <span className="text-medium">Waiting</span>}</span>
-          <span className="tabular hidden text-right text-[0.875rem] text-faint md:block" title="from question to answer">{span}</span>
-          <span className="tabular text-[0.8125rem] text-faint md:text-right md:text-[0.875rem]">{formatMoment(request.created_at)}</span>
+        {/* Where there is little room, one line for what is asked and one for the rest. */}
+        <span className="col-start-2 flex flex-wrap items-baseline gap-x-2.5 lg:contents">
+          <span className="foreign-line text-[0.875rem] text-faint lg:text-soft">{visibleText(request.agent)}</span>
+          <span className="order-last ml-auto text-[0.875rem] lg:order-none lg:ml-0">{request.outcome ? <OutcomeTag outcome={request.outcome} /> : <span className="text-medium">Waiting</span>}</span>
+          <span className="tabular hidden text-right text-[0.875rem] text-faint lg:block" title="from question to answer">{span}</span>
+          <span className="tabular text-[0.8125rem] text-faint lg:text-right lg:text-[0.875rem]">{formatMoment(request.created_at)}</span>
         </span>
       </Link>
     </li>

@@ -11,7 +11,7 @@ function Part({ part }: { part: Excerpt }) {
   return (
     <>
       {part.has_before && <span className="text-faint">… </span>}
-      <LongText text={part.text} />
+      <LongText text={part.text} is_exact />
       {part.has_after && <span className="text-faint"> …</span>}
     </>
   )

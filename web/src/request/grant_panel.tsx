@@ -47,10 +47,12 @@ function spansWithin(max_s: number): number[] {
   return fitting.at(-1) === max_s || fitting.length === spans_s.length ? fitting : [...fitting, max_s]
 }
 
-function NumberInput({ id, label, value, max, onChange }: { id: string; label: string; value: number; max: number | null; onChange: (value: number) => void }) {
+function NumberInput({ id, label, value, max, is_whole = false, onChange }: { id: string; label: string; value: number; max: number; is_whole?: boolean; onChange: (value: number) => void }) {
   const [text, setText] = useState(String(value))
-  const read = parseNumber(text)
-  const is_wrong = 'error' in read || read.value <= 0 || (max !== null && read.value > max)
+  const valueOf = (text: string): number => {
+    const read = parseNumber(text)
+    return 'value' in read && read.value > 0 && read.value <= max && (!is_whole || Number.isInteger(read.value)) ? read.value : NaN
+  }
   return (
     <div>
       <label htmlFor={id} className="label mb-1 block">
@@ -62,11 +64,10 @@ function NumberInput({ id, label, value, max, onChange }: { id: string; label: s
         inputMode="decimal"
         autoComplete="off"
         value={text}
-        aria-invalid={is_wrong}
+        aria-invalid={Number.isNaN(valueOf(text))}
         onChange={(event) => {
           setText(event.target.value)
-          const next = parseNumber(event.target.value)
-          onChange('value' in next && next.value > 0 && (max === null || next.value <= max) ? next.value : NaN)
+          onChange(valueOf(event.target.value))
         }}
       />
     </div>
@@ -137,7 +138,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
   const scope = scopeOf(request, rules, terms)
   const coverage = useMemo(() => coverageOf(scope, history, request.id), [scope, history, request.id])
   const objection = useAsked(request, rules, terms)
-  const is_ready = Number.isInteger(terms.uses) && !(terms.sum !== null && Number.isNaN(terms.sum))
+  const is_ready = !Number.isNaN(terms.uses) && !Number.isNaN(terms.sum)
   return (
     <>
       <div className="mb-3 flex flex-wrap items-end gap-x-5 gap-y-3">
@@ -152,7 +153,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
             ))}
           </div>
         </fieldset>
-        <NumberInput id={`${id}-uses`} label={`Times, at most ${offer.uses_max}`} value={terms.uses} max={offer.uses_max} onChange={(uses) => put({ uses })} />
+        <NumberInput id={`${id}-uses`} label={`Times, at most ${offer.uses_max}`} value={terms.uses} max={offer.uses_max} is_whole onChange={(uses) => put({ uses })} />
         {offer.sum && offer.sum.max !== null && (
           <NumberInput id={`${id}-sum`} label={`Total, at most ${offer.sum.max}`} value={terms.sum ?? offer.sum.max} max={offer.sum.max} onChange={(sum) => put({ sum })} />
         )}
@@ -193,7 +194,9 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
         {is_ready ? (
           <p className="foreign m-0 w-full font-medium">{visibleText(scopeWords(scope, terms))}</p>
         ) : (
-          <p className="m-0 w-full text-no">The policy gives at most {plural(offer.uses_max, 'use')}{offer.sum?.max != null ? ` and ${offer.sum.max} in total` : ''}.</p>
+          <p className="m-0 w-full text-no">
+            {Number.isNaN(terms.uses) ? `How many times: a whole number. The policy gives at most ${plural(offer.uses_max, 'use')}.` : `The total: a number. The policy gives at most ${offer.sum?.max} in total.`}
+          </p>
         )}
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={(press) => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms), press)}>
           Approve, and similar for {durationWord(terms.for_s)}

@@ -175,7 +175,7 @@ describe('taking back', () => {
   it('a later success leaves the button, and what was taken back is not offered any more', async () => {
     tell('Five more minutes.', { tone: 'good' })
     tell('Ten more minutes.', { tone: 'good' })
-    expect(texts()).toEqual([expect.stringContaining('it takes effect in'), 'Ten more minutes.'])
+    expect(texts()).toEqual(['3 requests: approved; they take effect in 5 s', 'Ten more minutes.'])
     useNotices.setState({ notices: [] })
     offerUndo('one', 'approve', held.slice(0, 1))
     vi.spyOn(client, 'undo').mockResolvedValue(requests[0]!)

@@ -38,7 +38,8 @@ function tellDone(call: Call, before: Request, after: Request): void {
   if (offerUndo(what, kind, [after])) return
   if (call.grant && after.state === 'settled') return tell(`${what}: approved, and similar ones pass for a while${left()}`, { tone: 'good', link: { href: `/grants?request=${before.id}`, label: 'See the grant' } })
   if (after.state === 'settled') return tell(`${what}: ${decisionWord[kind]}${left()}`, { tone: 'good' })
-  if (kind === 'escalate') return tell(`${what}: escalated to ${after.requirement.lines.at(-1)?.group ?? 'somebody else'}`, { tone: 'good' })
+  const to = after.requirement.lines.at(-1)
+  if (kind === 'escalate') return tell(`${what}: escalated to ${to?.group ?? to?.people?.join(' or ') ?? 'somebody else'}`, { tone: 'good' })
   const missing = missingVotes(after)
   // What is missing are approvals: they say nothing about a no.
   const rest = kind === 'reject' ? 'it still waits' : missing === 1 ? 'one more person is needed' : `${missing} more people are needed`

@@ -19,8 +19,11 @@ export function keyName(event: { key: string; shiftKey: boolean }): string {
   return event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase()
 }
 
-/** Enter and Space belong to what has the focus, if they do something there. */
+/** Enter belongs to what has the focus, if it does something there. */
 const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest('a[href], button, summary') !== null
+
+/** Arrows and Space scroll what has the focus: only where nothing has it are they keys of the page. */
+const isScrolling = ({ target }: Event, name: string): boolean => /^(?:Arrow.*| )$/.test(name) && target instanceof HTMLElement && target !== document.body
 
 /** The last key in a field that nobody has left since, and when something was last typed for it. */
 let typed: KeyboardEvent | null = null
@@ -52,7 +55,7 @@ function onKeyDown(event: KeyboardEvent): void {
   const dialog = [...document.querySelectorAll('dialog:modal')].at(-1) ?? null
   const name = keyName(event)
   if (name !== 'Escape' && (isTyping(event.target) || !useSettings.getState().shortcuts)) return
-  if (is_button && (name === 'Enter' || name === ' ')) return
+  if (isScrolling(event, name) || (is_button && name === 'Enter')) return
   for (let i = stack.length - 1; i >= 0; --i) {
     const { latest, scope } = stack[i]!
     const act = latest.current[name]

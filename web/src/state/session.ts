@@ -1,5 +1,5 @@
 // Who is signed in.
-import { client, whenSignedOut } from '../client'
+import { client, whenOtherSession, whenSignedOut } from '../client'
 import { sentence, ServerError } from '../errors'
 import type { Me } from '../wire'
 import { forgetLoaded } from './load'
@@ -24,16 +24,16 @@ function put(state: SessionState): void {
   // What was told was told to whoever was here before.
   if (latest && state.me && state.me.id !== latest.id) useNotices.setState({ notices: [] })
   if (state.status === 'signed_out') forgetLoaded()
-  if (state.status === 'signed_out' || state.status === 'signed_in') remember(state.status === 'signed_in')
+  if (state.status === 'signed_out' || state.status === 'signed_in') remember(state.me)
   useSession.setState(state, true)
 }
 
 // The cookie cannot be seen from here. Whoever never signed in with this browser need not ask, and gets no error for it.
 const place = 'holdpoint.signed_in'
 
-function remember(is_in: boolean): void {
+function remember(me: Me | null): void {
   try {
-    if (is_in) localStorage.setItem(place, '1')
+    if (me) localStorage.setItem(place, me.id)
     else localStorage.removeItem(place)
   } catch {
     // Without storage the page asks each time.
@@ -63,11 +63,14 @@ export async function findSession(): Promise<void> {
 /** Asks again: a server that was started anew may have other limits, and another tab may have signed in somebody else. Never fails. */
 export async function renewSession(): Promise<void> {
   try {
+    if (!useSession.getState().me) return
     const [{ undo_max_s }, me] = await Promise.all([client.session(), client.me()])
     const before = useSession.getState().me
     if (!before) return
-    if (me.id !== before.id) forgetLoaded()
+    const is_other = me.id !== before.id
+    if (is_other) forgetLoaded()
     put({ status: 'signed_in', me, undo_max_s })
+    if (is_other) tell(`${me.name} is signed in now, in this browser.`, { stays: true })
   } catch {
     // What was known stands; a session that is over is told by whoever finds out.
   }
@@ -98,6 +101,10 @@ export async function signOut(): Promise<void> {
 whenSignedOut(() => {
   if (useSession.getState().status === 'signed_in') put({ status: 'signed_out', me: null, was_ended: true })
 })
+
+whenOtherSession(renewSession)
+// Another tab signed somebody in or out.
+globalThis.addEventListener?.('storage', ({ key }) => key === place && void renewSession())
 
 /** The person on whose page this runs; only below the sign-in. */
 export function useMe(): Me {

@@ -86,3 +86,122 @@ describe('a stream that falls silent (H7)', () => {
     expect(states).toEqual(['live'])
   })
 })
+
+describe('tabs that share one stream (H7)', () => {
+  type Held = { run: () => Promise<void>; abort: (error: Error) => void }
+  const flush = async () => {
+    for (let i = 0; i < 10; ++i) await Promise.resolve()
+  }
+  let channels: { onmessage: ((message: { data: unknown }) => void) | null; is_hung: boolean }[] = []
+  let queue: Held[] = []
+  let held: Held | null = null
+  const grant = (next: Held | undefined) => {
+    held = next ?? null
+    void next?.run().then(() => held === next && grant(queue.shift()))
+  }
+  const tabs: { stream: Stream; states: StreamState[]; heard: number[]; gaps: number }[] = []
+  const openTab = () => {
+    const tab: (typeof tabs)[number] = { stream: undefined as never, states: [], heard: [], gaps: 0 }
+    tab.stream = new Stream({ onEvent: ({ seq }) => tab.heard.push(seq), onPresence: () => {}, onGap: () => ++tab.gaps, onState: (state) => tab.states.push(state) })
+    tabs.push(tab)
+    return tab
+  }
+  beforeEach(() => {
+    stream.close()
+    FakeSource.all = []
+    channels = []
+    queue = []
+    held = null
+    vi.stubGlobal('BroadcastChannel', class {
+      onmessage = null
+      is_hung = false
+      constructor() {
+        channels.push(this)
+      }
+      postMessage(data: unknown) {
+        for (const other of channels) if (other !== this && !other.is_hung) other.onmessage?.({ data })
+      }
+      close() {
+        channels = channels.filter((one) => one !== this)
+      }
+    })
+    vi.stubGlobal('navigator', {
+      locks: {
+        request: (_: string, { steal }: LockOptions, run: () => Promise<void>) =>
+          new Promise<void>((resolve, abort) => {
+            const next: Held = { run: () => run().then(resolve), abort }
+            if (!steal && held) return void queue.push(next)
+            held?.abort(Object.assign(new Error('taken'), { name: 'AbortError' }))
+            grant(next)
+          }),
+      },
+    })
+  })
+  afterEach(() => tabs.splice(0).forEach((tab) => tab.stream.close()))
+
+  it('listen to one, as long as beats are passed on', async () => {
+    const [first, second] = [openTab(), openTab()]
+    latest().onopen()
+    for (let i = 0; i < 10; ++i) {
+      latest().say('beat')
+      pass(35)
+    }
+    await flush()
+    expect(FakeSource.all).toHaveLength(1)
+    expect([first, second].map(({ states }) => [states.at(-1), states.includes('lost')])).toEqual([['live', false], ['live', false]])
+  })
+
+  it('one that hangs is not waited for: another one listens in its place, and it follows when it is back', async () => {
+    const [first, second, third] = [openTab(), openTab(), openTab()]
+    latest().onopen()
+    latest().say('beat')
+    latest().say('tool-result', { seq: 7, request: {} })
+    // Its script goes on for ever: nothing that comes in is passed on.
+    channels[0]!.is_hung = true
+    clearTimeout(first.stream['watchdog'])
+    const hung = latest()
+    pass(39)
+    expect(second.states.at(-1)).toBe('live')
+    pass(1)
+    await flush()
+    expect([second, third].map(({ states }) => states.at(-1))).toEqual(['lost', 'lost'])
+    expect(FakeSource.all).toHaveLength(2)
+    expect(latest().url).toBe('/v1/events?last_event_id=7')
+    latest().onopen()
+    latest().say('tool-result', { seq: 8, request: {} })
+    expect([second, third].map(({ states, heard }) => [states.at(-1), heard])).toEqual([['live', [7, 8]], ['live', [7, 8]]])
+    // It finds that the lock is gone: it listens no more, reads what it missed, and hears the other one.
+    channels[0]!.is_hung = false
+    expect(hung.is_closed).toBe(true)
+    expect(first.gaps).toBe(2)
+    latest().say('tool-result', { seq: 9, request: {} })
+    expect(first.heard).toEqual([7, 9])
+    // It leads again when nobody else does.
+    second.stream.close()
+    third.stream.close()
+    await flush()
+    expect(FakeSource.all).toHaveLength(3)
+    expect(latest().url).toBe('/v1/events?last_event_id=9')
+  })
+
+  it('one that is opened while the other hangs waits for it no longer than the server is ever silent', async () => {
+    const { stream } = openTab()
+    channels[0]!.is_hung = true
+    clearTimeout(stream['watchdog'])
+    const late = openTab()
+    pass(40)
+    await flush()
+    latest().onopen()
+    expect(late.states.at(-1)).toBe('live')
+  })
+
+  it('none takes another’s place where the server never beats', async () => {
+    openTab()
+    latest().onopen()
+    const second = openTab()
+    pass(3600)
+    await flush()
+    expect(FakeSource.all).toHaveLength(1)
+    expect(second.states).toEqual(['live'])
+  })
+})

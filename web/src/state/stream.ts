@@ -1,6 +1,6 @@
 // The live stream of events. Tabs share one connection, because browsers open only six to a server: whoever holds the
-// lock listens and passes events on. A connection that broke goes on after the last event seen; one that is silent for longer than
-// the server ever is broke too, although nobody said so.
+// lock listens and passes on what it hears. A connection that broke goes on after the last event seen; one that is silent for longer
+// than the server ever is broke too, although nobody said so, and from a tab that hangs another one takes the lock.
 import type { Event, EventName, Viewers } from '../wire'
 
 const event_names: EventName[] = [
@@ -18,8 +18,9 @@ export type StreamListener = {
   onGap: () => void
 }
 
-type Message = { type: 'event'; event: Event } | { type: 'presence'; viewers: Viewers } | { type: 'state'; state: StreamState } | { type: 'gap' } | { type: 'hello' }
+type Message = { type: 'event'; event: Event } | { type: 'presence'; viewers: Viewers } | { type: 'state'; state: StreamState; has_beaten: boolean } | { type: 'gap' } | { type: 'hello' }
 
+const lock = 'holdpoint.stream'
 const pause_min_ms = 500
 const pause_max_ms = 15_000
 /** The server beats every 15 seconds: two may be late, three are not. */
@@ -35,6 +36,8 @@ export class Stream {
   private has_beaten = false
   private state: StreamState = 'connecting'
   private is_leader = false
+  /** How often this tab came to lead. */
+  private term = 0
   private is_closed = false
   private release: () => void = () => {}
   private readonly channel: BroadcastChannel | null
@@ -43,8 +46,8 @@ export class Stream {
     this.channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('holdpoint.events') : null
     if (this.channel) this.channel.onmessage = (message: MessageEvent<Message>) => this.hear(message.data)
     if (this.channel && navigator.locks) {
-      this.channel.postMessage({ type: 'hello' } satisfies Message)
-      void navigator.locks.request('holdpoint.stream', () => this.lead())
+      this.follow()
+      this.hold(false)
     } else {
       void this.lead()
     }
@@ -57,22 +60,54 @@ export class Stream {
     this.release()
   }
 
+  private follow(): void {
+    this.is_leader = false
+    this.watch()
+    this.say({ type: 'hello' })
+  }
+
+  /** Waits for the lock, or takes it from a tab that is not heard any more. */
+  private hold(steal: boolean): void {
+    let term = this.term
+    navigator.locks
+      .request(lock, { steal }, () => {
+        term = ++this.term
+        return this.lead()
+      })
+      .catch((error: Error) => {
+        if (this.is_closed || error.name !== 'AbortError') return
+        if (!steal) this.hold(false)
+        // Taken away, because nothing was heard from here: what the other one passed on meanwhile must be read.
+        if (term !== this.term) return
+        this.drop()
+        this.follow()
+        this.listener.onGap()
+      })
+  }
+
   private lead(): Promise<void> {
     if (this.is_closed) return Promise.resolve()
     this.is_leader = true
+    this.drop()
     this.open()
     return new Promise((resolve) => (this.release = resolve))
   }
 
   private hear(message: Message): void {
     if (message.type === 'hello') {
-      if (this.is_leader) this.say({ type: 'state', state: this.state })
+      if (this.is_leader) this.tellState()
     } else if (!this.is_leader) {
+      if (message.type === 'state') this.has_beaten ||= message.has_beaten
+      this.noteLife()
       if (message.type === 'event') this.take(message.event)
       else if (message.type === 'presence') this.listener.onPresence(message.viewers)
       else if (message.type === 'gap') this.listener.onGap()
-      else this.listener.onState((this.state = message.state))
+      else if (message.state !== this.state) this.listener.onState((this.state = message.state))
     }
+  }
+
+  private tellState(): void {
+    this.say({ type: 'state', state: this.state, has_beaten: this.has_beaten })
   }
 
   private say(message: Message): void {
@@ -89,12 +124,13 @@ export class Stream {
     if (state === this.state) return
     this.state = state
     this.listener.onState(state)
-    this.say({ type: 'state', state })
+    this.tellState()
   }
 
   private open(): void {
     const resumes = this.last_seq !== null
     // Reconnecting is done here and not by the EventSource: it gives up for good on a 503.
+    this.tellState()
     this.source = new EventSource(resumes ? `/v1/events?last_event_id=${this.last_seq}` : '/v1/events')
     this.watch()
     this.source.onopen = () => {
@@ -110,6 +146,7 @@ export class Stream {
     this.source.addEventListener('beat', () => {
       this.has_beaten = true
       this.noteLife()
+      this.tellState()
     })
     this.source.addEventListener('presence', (message: MessageEvent<string>) => {
       this.noteLife()
@@ -132,7 +169,8 @@ export class Stream {
   }
 
   private watch(): void {
-    this.watchdog = setTimeout(() => this.retry(), silence_max_ms)
+    // Whoever listens itself notices first.
+    this.watchdog = setTimeout(() => this.retry(), silence_max_ms - (this.is_leader ? 500 : 0))
   }
 
   private drop(): void {
@@ -146,8 +184,11 @@ export class Stream {
     this.drop()
     if (this.is_closed) return
     // Told each time, not only the first: whoever listens asks whether the session has ended meanwhile.
-    if (this.state === 'lost') this.listener.onState('lost')
-    else this.become('lost')
+    if (this.state === 'lost') {
+      this.listener.onState('lost')
+      this.tellState()
+    } else this.become('lost')
+    if (!this.is_leader) return this.hold(true)
     // Spread out, so that a thousand pages do not come back in the same instant.
     this.timer = setTimeout(() => this.open(), this.pause_ms * (0.75 + Math.random() / 2))
     this.pause_ms = Math.min(this.pause_ms * 2, pause_max_ms)

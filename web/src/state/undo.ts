@@ -107,6 +107,6 @@ export function offerUndo(what: string, kind: DecisionKind, after: Request[]): b
   if (held.length === 0) return false
   const ids = (latest = after.filter((request) => heldByMe(request)).map((request) => request.id))
   const left_ms = Math.max(1000, Math.max(...held.map((one) => Date.parse(one.until))) - serverNow())
-  tell(`${what}: ${decisionWord[kind]}; it takes effect in ${Math.ceil(left_ms / 1000)} s`, { tone: 'good', for_ms: left_ms, action: { label: 'Undo', run: () => void takeBack(ids), about: [...ids] } })
+  tell(`${what}: ${decisionWord[kind]}; ${ids.length > 1 ? 'they take' : 'it takes'} effect in ${Math.ceil(left_ms / 1000)} s`, { tone: 'good', for_ms: left_ms, action: { label: 'Undo', run: () => void takeBack(ids), about: [...ids] } })
   return true
 }

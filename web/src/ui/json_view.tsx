@@ -12,7 +12,7 @@ function Quoted({ text }: { text: string }) {
   return (
     <span className="foreign">
       <span className="text-faint">"</span>
-      <LongText text={text} />
+      <LongText text={text} is_exact />
       <span className="text-faint">"</span>
     </span>
   )
@@ -72,7 +72,7 @@ function Members({ value, is_secret }: { value: JsonObject | Json[]; is_secret: 
       {all.slice(0, shown).map(([name, item], i) => (
         <div key={i} className={isLeaf(item) ? 'flex flex-wrap gap-x-4 sm:flex-nowrap' : ''}>
           <dt className="shrink-0 text-soft sm:min-w-(--name)" style={{ ['--name' as string]: `${width}ch` }}>
-            <SafeText text={name} />
+            <SafeText text={name} is_exact />
           </dt>
           <dd className={isLeaf(item) ? 'm-0 min-w-0 flex-1 basis-40' : 'm-0 mt-1 border-l border-line pl-4'}>
             <Value value={item} is_secret={is_secret || secrecyOf(name, item)} />

@@ -1,6 +1,6 @@
 // Shows text that an agent or another person wrote. It is only ever a text node: nothing in it becomes markup, nothing in
 // it stays hidden.
-import { memo, useMemo, useState } from 'react'
+import { memo, useMemo, useState, type ReactNode } from 'react'
 import { foldAt } from '../model/fold'
 import { markedPieces, type Piece } from '../model/marked_text'
 import { mask } from '../model/secrets'
@@ -21,10 +21,18 @@ function Masked({ text }: { text: string }) {
   )
 }
 
-function PieceView({ piece }: { piece: Piece }) {
+/** Words that are written from right to left, with the blanks between them. */
+const letters = '[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]+'
+const leftward = new RegExp(`(${letters}(?: +${letters})*)`, 'u')
+
+/** In the order in which it runs: such words turn round themselves, and no number or sign beside them. */
+const inOrder = (text: string): ReactNode => text.split(leftward).map((part, i) => (i % 2 ? <span key={i} dir="rtl">{part}</span> : part))
+
+function PieceView({ piece, is_exact }: { piece: Piece; is_exact: boolean }) {
+  const text = piece.kind === 'hidden' ? '' : is_exact ? inOrder(piece.text) : piece.text
   switch (piece.kind) {
     case 'plain':
-      return piece.text
+      return text
     case 'hidden':
       return (
         <span className="hidden-character" title={piece.name} role="img" aria-label={`hidden: ${piece.name}`}>
@@ -34,13 +42,13 @@ function PieceView({ piece }: { piece: Piece }) {
     case 'danger':
       return (
         <mark className="danger-word" title={piece.what}>
-          {piece.text}
+          {text}
         </mark>
       )
     case 'mixed':
       return (
         <mark className="mixed-word" title="letters of two alphabets in one word">
-          {piece.text}
+          {text}
         </mark>
       )
     case 'secret':
@@ -48,27 +56,27 @@ function PieceView({ piece }: { piece: Piece }) {
   }
 }
 
-/** Inline text with everything marked. */
-export const SafeText = memo(function SafeText({ text }: { text: string }) {
+/** Inline text with everything marked; `is_exact` where the order of its parts is that of what runs, and not that of a sentence. */
+export const SafeText = memo(function SafeText({ text, is_exact = false }: { text: string; is_exact?: boolean }) {
   const pieces = useMemo(() => markedPieces(text), [text])
   return (
-    <bdi>
+    <bdi dir={is_exact ? 'ltr' : undefined}>
       {pieces.map((piece, i) => (
-        <PieceView key={i} piece={piece} />
+        <PieceView key={i} piece={piece} is_exact={is_exact} />
       ))}
     </bdi>
   )
 })
 
 /** A text of any length: the beginning, and a button that says what the rest holds. */
-export function LongText({ text }: { text: string }) {
+export function LongText({ text, is_exact = false }: { text: string; is_exact?: boolean }) {
   const [is_open, open] = useState(false)
   const at = foldAt(text)
   const rest = text.slice(at)
   const marks = useMemo(() => (is_open || !rest ? 0 : markedPieces(rest).filter((piece) => piece.kind !== 'plain').length), [rest, is_open])
   return (
     <>
-      <SafeText text={is_open ? text : text.slice(0, at)} />
+      <SafeText text={is_open ? text : text.slice(0, at)} is_exact={is_exact} />
       {rest && (
         <>
           {is_open ? ' ' : '… '}
