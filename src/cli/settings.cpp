@@ -118,6 +118,8 @@ Result<Setting> find_token(const Flags& flags, const Surroundings& surroundings,
     return Setting{std::move(*checked), fmt::format("{} ({})", file.value, file.origin)};
 }
 
+}  // namespace
+
 Result<std::string> checked_url(std::string url, const std::string& origin) {
     while (url.ends_with('/')) url.pop_back();
     const bool has_scheme = url.starts_with("http://") || url.starts_with("https://");
@@ -129,8 +131,6 @@ Result<std::string> checked_url(std::string url, const std::string& origin) {
                                  visible(cut_utf8(url, 200)), origin, default_url)};
     return url;
 }
-
-}  // namespace
 
 Surroundings real_surroundings() {
     return {[](const std::string& name) -> std::optional<std::string> {

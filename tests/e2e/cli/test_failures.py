@@ -110,6 +110,36 @@ class Settings(World):
         self.assertIn("can be read by others", done.stdout)
         self.assertExit(self.command("list", role=None, env={"HOLDPOINT_DATA": data}), 1)
 
+    def test_serve_refuses_empty_words_and_what_would_have_no_effect(self):
+        data = Path(self.home.name) / "never"
+        def refused(*args, env=None):
+            done = self.command("serve", "--data", data, "--listen", "127.0.0.1:1", *args, env=env)
+            self.assertExit(done, 2)
+            self.assertFalse(data.exists(), "nothing was made")
+            return done.stderr
+        # What comes of a variable that was never set: a group that is empty would be anybody.
+        for flag in ("--group", "--require-tool", "--allow-tool", "--notify", "--escalate-to", "--tls-cert", "--undo-max"):
+            with self.subTest(flag=flag):
+                self.assertIn(f"must not be empty (field `{flag}`)", refused(flag, ""))
+        self.assertIn("must not be empty (field `--group`)", refused("--group", "finance", "--group", ""))
+        config = Path(self.home.name) / "serve.toml"
+        for line in ('group = [""]', 'group = ["finance", ""]', 'tls-cert = ""'):
+            with self.subTest(line=line):
+                config.write_text(f"[serve]\n{line}\n")
+                said = refused("--config", config)
+                self.assertIn("serve.toml: line 2", said)
+                self.assertIn("must not be empty", said)
+        for flag, value, why in (("--rate-per-key", "nan", "finite"), ("--rate-per-address", "-nan", "finite"),
+                                 ("--decisions-per-key", "inf", "finite"), ("--base-url", "ftp://x", "--base-url"),
+                                 ("--base-url", "https://x/y?z", "--base-url"), ("--timeout", "31d", "at most 30d"),
+                                 ("--remind-every", "31d", "at most 30d"), ("--timeout", "0s", "at least a second"),
+                                 ("--default-decision", "approve", "--on-timeout default"),
+                                 ("--on-timeout", "default", "needs a decision")):
+            with self.subTest(flag=flag, value=value):
+                said = refused(flag, value)
+                self.assertIn(why, said)
+                self.assertIn(flag if flag != "--on-timeout" else "--default-decision", said)
+
     def test_a_full_disk_is_not_success(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE, text=True,
