@@ -110,6 +110,32 @@ class Settings(World):
         self.assertIn("can be read by others", done.stdout)
         self.assertExit(self.command("list", role=None, env={"HOLDPOINT_DATA": data}), 1)
 
+    def test_what_is_not_utf8_is_refused_and_never_sent_as_something_else(self):
+        ident = self.propose()
+        bad = b"a\xff"
+        for field, role, args in (("name", "admin", ["key", "create", "--role", "agent", "--name", bad]),
+                                  ("groups[1]", "admin", ["key", "create", "--role", "approver", "--name", "a",
+                                                          "--group", "g", "--group", bad]),
+                                  ("note", "approver", ["approve", ident, "--note", bad]),
+                                  ("reason", "approver", ["reject", ident, "--reason", bad]),
+                                  ("reason", "agent", ["cancel", ident, "--reason", bad]),
+                                  ("session", "agent", ["request", "--no-wait", "--tool", "t", "--session", bad]),
+                                  ("action.tool", "agent", ["request", "--no-wait", "--tool", bad]),
+                                  ("session", "approver", ["list", "--session", bad])):
+            with self.subTest(args=args):
+                done = subprocess.run([PROGRAM, *args], env=self.environment(role), capture_output=True, timeout=30)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(f"is not UTF-8 (field `{field}`)".encode(), done.stderr)
+                self.assertEqual(done.stdout, b"")
+        self.assertEqual(self.show(ident)["state"], "pending")
+
+    def test_a_password_that_is_not_utf8_is_refused(self):
+        done = subprocess.run([PROGRAM, "user", "add", "latin", "--role", "approver", "--password-stdin"],
+                              env=self.environment("admin"), input="pässword number one\n".encode("latin-1"),
+                              capture_output=True, timeout=30)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"is not UTF-8 (field `password`)", done.stderr)
+
     def test_serve_refuses_empty_words_and_what_would_have_no_effect(self):
         data = Path(self.home.name) / "never"
         def refused(*args, env=None):
