@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -14,13 +15,16 @@ namespace holdpoint::cli {
 namespace {
 
 Result<std::string> read_whole_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        const int why = errno;
+    const auto fail = [&](int why) {
         const ErrorCode code = why == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable;
         return Error{
             code, fmt::format("cannot read `{}`: {}", path, std::generic_category().message(why))};
-    }
+    };
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return fail(errno);
+    // It opens like a file and reads like an empty one.
+    std::error_code unknown;
+    if (std::filesystem::is_directory(path, unknown)) return fail(EISDIR);
     std::ostringstream text;
     text << file.rdbuf();
     if (file.bad() || text.bad())

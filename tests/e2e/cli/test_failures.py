@@ -110,6 +110,13 @@ class Settings(World):
         self.assertIn("can be read by others", done.stdout)
         self.assertExit(self.command("list", role=None, env={"HOLDPOINT_DATA": data}), 1)
 
+    def test_a_folder_is_no_config_file_and_no_token_file(self):
+        for flag in ("--config", "--token-file"):
+            done = self.command("whoami", flag, self.home.name)
+            self.assertExit(done, 2)
+            self.assertIn("Is a directory", done.stderr)
+            self.assertIn(self.home.name, done.stderr)
+
     def test_what_is_not_utf8_is_refused_and_never_sent_as_something_else(self):
         ident = self.propose()
         bad = b"a\xff"
