@@ -1,11 +1,24 @@
 #include "cli/arguments.h"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
 
 namespace holdpoint::cli {
+namespace {
+
+/// `nan` lies within every range, since no comparison with it holds, and means none of the things
+/// that a number is given for.
+std::string flaw_of_number(const std::string& text) {
+    double number = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, number);
+    return is_number && !std::isfinite(number) ? "must be a finite number" : "";
+}
+
+}  // namespace
 
 Option Option::required() { return Option(option_->required()); }
 Option Option::group(const std::string& name) { return Option(option_->group(name)); }
@@ -40,7 +53,10 @@ Command Command::needs_subcommand() {
 
 template <class T>
 Option Command::add_option(const std::string& name, T& value, const std::string& what) {
-    return Option(app_->add_option(name, value, what));
+    Option option(app_->add_option(name, value, what));
+    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>)
+        option.check(flaw_of_number);
+    return option;
 }
 
 template Option Command::add_option(const std::string&, std::string&, const std::string&);

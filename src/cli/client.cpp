@@ -42,6 +42,38 @@ std::string address(const Endpoint& endpoint, const Call& call) {
     return url;
 }
 
+/// The path of the first text or key that is not UTF-8, in `value` itself or below it.
+std::optional<std::string> first_not_utf8(const json::value& value, const std::string& path) {
+    if (const boost::json::string* text = value.if_string())
+        return is_utf8(*text) ? std::nullopt : std::optional(path);
+    if (const json::array* list = value.if_array()) {
+        for (std::size_t i = 0; i < list->size(); ++i)
+            if (auto found = first_not_utf8((*list)[i], fmt::format("{}[{}]", path, i)))
+                return found;
+    } else if (const json::object* object = value.if_object()) {
+        for (const auto& [key, member] : *object) {
+            const std::string name =
+                path.empty() ? visible(key) : fmt::format("{}.{}", path, visible(key));
+            if (!is_utf8(key)) return name;
+            if (auto found = first_not_utf8(member, name)) return found;
+        }
+    }
+    return std::nullopt;
+}
+
+/// What would go out as something else than was given: JSON has no way to say such bytes, and two
+/// names that differ in them would become one.
+std::optional<Failure> not_text(const Call& call) {
+    const auto fail = [](std::string field) {
+        return Failure{Error{ErrorCode::invalid_argument, "is not UTF-8", std::move(field)}};
+    };
+    for (const auto& [name, value] : call.query)
+        if (!is_utf8(value)) return fail(name);
+    if (!call.body) return std::nullopt;
+    std::optional<std::string> field = first_not_utf8(*call.body, "");
+    return field ? std::optional(fail(std::move(*field))) : std::nullopt;
+}
+
 void append_header(curl_slist*& list, const std::string& line) {
     curl_slist* longer = curl_slist_append(list, line.c_str());
     HOLDPOINT_ASSERT(longer != nullptr);
@@ -198,6 +230,7 @@ Client::Client(Endpoint endpoint)
 Client::~Client() = default;
 
 std::optional<Failure> Client::refusal(const Call& call) const {
+    if (std::optional<Failure> refused = not_text(call)) return refused;
     if (call.is_anonymous || endpoint_.token.empty() || endpoint_.may_use_http) return std::nullopt;
     if (endpoint_.url.starts_with("https://") || is_loopback(endpoint_.url)) return std::nullopt;
     return Failure{Error{ErrorCode::invalid_argument,

@@ -41,7 +41,16 @@ struct Word {
     std::string text;
 };
 
-Result<void> confirm_word(const Sureness& sureness, const Word& word) {
+/// A question that can be understood alone: where messages go into a file, what it is about stands
+/// above it.
+std::string question_about(const Request& request, std::string question) {
+    if (shows_messages()) return question;
+    std::string text;
+    for (const Span& span : headline(request)) text += span.text;
+    return text + "\n" + question;
+}
+
+Result<void> confirm_word(const Sureness& sureness, const Request& request, const Word& word) {
     if (!sureness.confirm_word.empty()) {
         if (sureness.confirm_word == word.text) return {};
         return Error{ErrorCode::refused,
@@ -50,8 +59,8 @@ Result<void> confirm_word(const Sureness& sureness, const Word& word) {
     if (!may_prompt())
         return Error{ErrorCode::refused,
                      fmt::format("{}: confirm with --confirm {}", word.what, visible(word.text))};
-    const auto typed =
-        ask_line(fmt::format("{}; type {} to release it: ", word.what, visible(word.text)));
+    const auto typed = ask_line(question_about(
+        request, fmt::format("{}; type {} to release it: ", word.what, visible(word.text))));
     if (typed && *typed == word.text) return {};
     return Error{ErrorCode::refused, "not confirmed; nothing was sent"};
 }
@@ -59,7 +68,7 @@ Result<void> confirm_word(const Sureness& sureness, const Word& word) {
 }  // namespace
 
 void name_request(const Output& out, const Request& request) {
-    if (!out.is_json() || may_prompt()) out.say(headline(request));
+    if (!out.is_json() || (may_prompt() && shows_messages())) out.say(headline(request));
 }
 
 Result<std::string> confirm_release(const Output& out, const Request& request,
@@ -68,7 +77,7 @@ Result<std::string> confirm_release(const Output& out, const Request& request,
     if (!request.is_pending()) return std::string();
     if (const std::string code = confirmation_code(request); !code.empty()) {
         const Result<void> sure = confirm_word(
-            sureness,
+            sureness, request,
             {fmt::format("risk is {} and a code is asked for", core::to_string(request.risk)),
              code});
         if (!sure) return sure.error();
@@ -76,11 +85,11 @@ Result<std::string> confirm_release(const Output& out, const Request& request,
     }
     if (request.risk == core::RiskLevel::critical) {
         const Result<void> sure =
-            confirm_word(sureness, {"risk is critical", confirmation_word(request)});
+            confirm_word(sureness, request, {"risk is critical", confirmation_word(request)});
         if (!sure) return sure.error();
     }
     const bool must_ask = request.risk == core::RiskLevel::high && !sureness.is_yes && may_prompt();
-    if (must_ask && !ask_yes("risk is high; release it? [y/N] "))
+    if (must_ask && !ask_yes(question_about(request, "risk is high; release it? [y/N] ")))
         return Error{ErrorCode::refused, "not confirmed; nothing was sent"};
     return std::string();
 }
@@ -94,7 +103,7 @@ ExitCode send_decision(Session& session, const Request& seen, json::object body,
     if (!after && !after.error().code.empty() && !body.contains("confirm")) {
         const std::string code = after.error().code;
         const Result<void> sure =
-            confirm_word(sureness, {"with these changes a code is asked for", code});
+            confirm_word(sureness, seen, {"with these changes a code is asked for", code});
         if (!sure) return session.out.fail(sure.error());
         body["confirm"] = code;
         after = send();

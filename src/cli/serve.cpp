@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -169,6 +170,10 @@ void add_limit_options(Command command, ServeFlags& flags) {
         .group(group);
 }
 
+bool has_empty(const std::vector<std::string>& words) {
+    return std::ranges::find(words, "") != words.end();
+}
+
 /// What a config file says for one option, as the command line would have said it.
 Result<void> take_config_value(CLI::App& command, const std::string& name,
                                const ConfigValue& value) {
@@ -183,6 +188,7 @@ Result<void> take_config_value(CLI::App& command, const std::string& name,
         return fail(is_flag ? "is true or false" : "cannot be true or false");
     // Nothing at all would leave the default in force, which may be something.
     if (value.words.empty()) return fail("is an empty list; leave it out");
+    if (has_empty(value.words)) return fail("must not be empty");
     if (option->count() > 0) return {};
     try {
         option->add_result(value.words);
@@ -214,6 +220,15 @@ Result<void> take_config_files(Command command, const Flags& global) {
         const bool is_missing = taken.error().code == ErrorCode::not_found;
         if (!is_missing || !global.config.empty()) return taken.error();
     }
+    return {};
+}
+
+/// A variable that was never set comes as an empty word. Left to itself, `--group ""` would be
+/// anybody and `--tls-cert ""` no encryption.
+Result<void> check_words(Command command) {
+    for (const CLI::Option* option : command.get().get_options())
+        if (has_empty(option->results()))
+            return Error{ErrorCode::invalid_argument, "must not be empty", option->get_name()};
     return {};
 }
 
@@ -283,7 +298,11 @@ Result<Config> to_config(const ServeFlags& flags) {
     config.tls_certificate = flags.tls_certificate;
     config.tls_key = flags.tls_key;
     config.is_behind_proxy = flags.is_behind_proxy;
-    config.base_url = flags.base_url;
+    if (!flags.base_url.empty()) {
+        Result<std::string> base_url = checked_url(flags.base_url, "--base-url");
+        if (!base_url) return base_url.error();
+        config.base_url = std::move(*base_url);
+    }
     config.policy_file = flags.policy_file;
     take_policy(flags, config.policy);
     if (Result<void> ok = take_timing(flags, config.policy.timing); !ok) return ok.error();
@@ -399,6 +418,10 @@ void add_serve(Command app, Commands& commands) {
         const Result<void> configured = take_config_files(command, global);
         if (!configured) {
             complain(configured.error(), "", global.is_json);
+            return ExitCode::usage;
+        }
+        if (const Result<void> ok = check_words(command); !ok) {
+            complain(ok.error(), "", global.is_json);
             return ExitCode::usage;
         }
         if (flags->data.empty()) {

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -14,13 +15,16 @@ namespace holdpoint::cli {
 namespace {
 
 Result<std::string> read_whole_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        const int why = errno;
+    const auto fail = [&](int why) {
         const ErrorCode code = why == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable;
         return Error{
             code, fmt::format("cannot read `{}`: {}", path, std::generic_category().message(why))};
-    }
+    };
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return fail(errno);
+    // It opens like a file and reads like an empty one.
+    std::error_code unknown;
+    if (std::filesystem::is_directory(path, unknown)) return fail(EISDIR);
     std::ostringstream text;
     text << file.rdbuf();
     if (file.bad() || text.bad())
@@ -118,6 +122,8 @@ Result<Setting> find_token(const Flags& flags, const Surroundings& surroundings,
     return Setting{std::move(*checked), fmt::format("{} ({})", file.value, file.origin)};
 }
 
+}  // namespace
+
 Result<std::string> checked_url(std::string url, const std::string& origin) {
     while (url.ends_with('/')) url.pop_back();
     const bool has_scheme = url.starts_with("http://") || url.starts_with("https://");
@@ -129,8 +135,6 @@ Result<std::string> checked_url(std::string url, const std::string& origin) {
                                  visible(cut_utf8(url, 200)), origin, default_url)};
     return url;
 }
-
-}  // namespace
 
 Surroundings real_surroundings() {
     return {[](const std::string& name) -> std::optional<std::string> {

@@ -61,6 +61,10 @@ std::vector<std::string> config_paths(const Surroundings& surroundings);
 /// One of them, or not_found. What is wrong in it is told with path and line.
 Result<ConfigFile> read_config_file(const std::string& path, const Surroundings& surroundings);
 
+/// The address of a server, without slashes at its end. `origin` names what said it, for the
+/// message.
+Result<std::string> checked_url(std::string url, const std::string& origin);
+
 /// Whether a url leads to this machine itself, so that plain HTTP shows the token to nobody else.
 bool is_loopback(std::string_view url);
 

@@ -41,6 +41,25 @@ std::optional<std::string> read_line_from(int fd) {
     }
 }
 
+/// Where a question is seen: on standard error, or, where that goes elsewhere, on the terminal of
+/// this process. -1 where there is none.
+int question_fd() {
+    if (::isatty(STDERR_FILENO) != 0) return STDERR_FILENO;
+    static const int terminal = ::open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return terminal;
+}
+
+void write_question(std::string_view text) {
+    std::fflush(stderr);
+    const int fd = question_fd();
+    while (fd >= 0 && !text.empty()) {
+        const ssize_t wrote = ::write(fd, text.data(), text.size());
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return;
+        text.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+}
+
 Error cannot_read(const std::string& what) {
     return {ErrorCode::invalid_argument,
             fmt::format("cannot read {}: {}", what, std::generic_category().message(errno))};
@@ -79,13 +98,14 @@ class SilentEcho {
 
 }  // namespace
 
-bool may_prompt() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0; }
+bool may_prompt() { return ::isatty(STDIN_FILENO) != 0 && question_fd() >= 0; }
+
+bool shows_messages() { return ::isatty(STDERR_FILENO) != 0; }
 
 std::optional<std::string> ask_line(std::string_view question) {
     // Before the question, not after it: whoever answers at once must be heard.
     if (::isatty(STDIN_FILENO) != 0) ::tcflush(STDIN_FILENO, TCIFLUSH);
-    std::fwrite(question.data(), 1, question.size(), stderr);
-    std::fflush(stderr);
+    write_question(question);
     return read_line_from(STDIN_FILENO);
 }
 
@@ -101,8 +121,7 @@ bool ask_yes(std::string_view question) {
 }
 
 Result<std::string> ask_secret(std::string_view question) {
-    std::fwrite(question.data(), 1, question.size(), stderr);
-    std::fflush(stderr);
+    write_question(question);
     const SilentEcho silent;
     if (!silent.is_on())
         return Error{ErrorCode::invalid_argument, "no terminal to ask at; use --password-stdin"};

@@ -10,12 +10,16 @@
 /// Talking to the person at the terminal, apart from the full-screen inbox.
 namespace holdpoint::cli {
 
-/// Whether somebody can be asked: stdin and stderr are a terminal.
+/// Whether somebody can be asked: stdin is a terminal, and the question can be seen there. Where
+/// stderr goes into a file it is asked on the terminal itself, so that `2>error.json` asks as well.
 bool may_prompt();
 
-/// Prints `question` on stderr and reads one line from the terminal. What was typed or pasted
-/// before the question stood there is thrown away: nobody can have answered it. Nothing on end of
-/// input.
+/// Whether whoever sits at the terminal reads what is said on stderr.
+bool shows_messages();
+
+/// Prints `question` where it is seen and reads one line from the terminal. What was typed or
+/// pasted before the question stood there is thrown away: nobody can have answered it. Nothing on
+/// end of input.
 std::optional<std::string> ask_line(std::string_view question);
 
 /// One line from stdin; nothing at its end.

@@ -6,6 +6,8 @@
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
 
+#include "core/follow_up.h"
+
 namespace holdpoint::server {
 
 Result<void> parse_listen(const std::string& text, Config& config) {
@@ -47,12 +49,18 @@ Result<void> check(const Config& config) {
                                fmt::join(config.builtin_flags, ", "), config.policy_file),
                    config.builtin_flags.front());
     const core::Timing& timing = config.policy.timing;
+    for (const auto& [ms, flag] : {std::pair(timing.timeout_ms, "--timeout"),
+                                   std::pair(timing.remind_every_ms, "--remind-every"),
+                                   std::pair(timing.escalate_after_ms, "--escalate-after")})
+        if (ms > core::timeout_ms_max) return bad("must be at most 30d", flag);
     const bool must_escalate =
         timing.on_timeout == core::TimeoutAction::escalate || timing.escalate_after_ms > 0;
     if (must_escalate && timing.escalate_to.empty())
         return bad("escalation needs somebody to escalate to", "--escalate-to");
     if (timing.on_timeout == core::TimeoutAction::use_default && timing.default_decision.is_null())
         return bad("`default` needs a decision to take", "--default-decision");
+    if (timing.on_timeout != core::TimeoutAction::use_default && !timing.default_decision.is_null())
+        return bad("is taken only with --on-timeout default", "--default-decision");
     for (const std::string& channel : config.channels)
         if (channel != "log" && channel != "push")
             return bad(fmt::format("there is no channel `{}`; there are `log` and `push`", channel),

@@ -1,4 +1,5 @@
 """A policy file and the server that runs by it: read at the start, read again on SIGHUP, and never half."""
+import os
 import pathlib
 import signal
 import tempfile
@@ -73,6 +74,30 @@ class PolicyFileTest(unittest.TestCase):
         agent = server.actor("agent", "bot")
         self.assertEqual(agent.propose("publish", PAGE)["state"], "pending")
         self.assertEqual(agent.propose("read_page", PAGE)["outcome"], "allowed")
+
+    def test_X6_a_pipe_in_the_place_of_the_file_is_refused_and_holds_nothing_up(self):
+        server = self.server(HELD).start()
+        self.path.unlink()
+        os.mkfifo(self.path)
+        for times in (1, 2):
+            server.process.send_signal(signal.SIGHUP)
+            eventually(lambda: server.log(1000).count("not a regular file") >= times, "the log says so each time")
+        self.path.unlink()
+        self.hang_up(server, OPEN, "is in force")
+        self.assertEqual(server.actor("agent", "bot").propose("publish", PAGE)["outcome"], "allowed")
+        server.stop()
+
+    def test_X6_a_server_does_not_start_with_a_folder_or_a_pipe(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        server = Server("--policy", folder.name)
+        self.addCleanup(server.close)
+        self.assertNotEqual(server.spawn().process.wait(20), 0)
+        os.mkfifo(self.path)
+        server = Server("--policy", str(self.path))
+        self.addCleanup(server.close)
+        self.assertNotEqual(server.spawn().process.wait(20), 0)
+        self.assertIn("not a regular file", server.log())
 
     def test_X6_a_server_does_not_start_with_a_broken_file_and_says_where_it_is_broken(self):
         server = self.server(BROKEN).spawn()

@@ -110,6 +110,69 @@ class Settings(World):
         self.assertIn("can be read by others", done.stdout)
         self.assertExit(self.command("list", role=None, env={"HOLDPOINT_DATA": data}), 1)
 
+    def test_a_folder_is_no_config_file_and_no_token_file(self):
+        for flag in ("--config", "--token-file"):
+            done = self.command("whoami", flag, self.home.name)
+            self.assertExit(done, 2)
+            self.assertIn("Is a directory", done.stderr)
+            self.assertIn(self.home.name, done.stderr)
+
+    def test_what_is_not_utf8_is_refused_and_never_sent_as_something_else(self):
+        ident = self.propose()
+        bad = b"a\xff"
+        for field, role, args in (("name", "admin", ["key", "create", "--role", "agent", "--name", bad]),
+                                  ("groups[1]", "admin", ["key", "create", "--role", "approver", "--name", "a",
+                                                          "--group", "g", "--group", bad]),
+                                  ("note", "approver", ["approve", ident, "--note", bad]),
+                                  ("reason", "approver", ["reject", ident, "--reason", bad]),
+                                  ("reason", "agent", ["cancel", ident, "--reason", bad]),
+                                  ("session", "agent", ["request", "--no-wait", "--tool", "t", "--session", bad]),
+                                  ("action.tool", "agent", ["request", "--no-wait", "--tool", bad]),
+                                  ("session", "approver", ["list", "--session", bad])):
+            with self.subTest(args=args):
+                done = subprocess.run([PROGRAM, *args], env=self.environment(role), capture_output=True, timeout=30)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(f"is not UTF-8 (field `{field}`)".encode(), done.stderr)
+                self.assertEqual(done.stdout, b"")
+        self.assertEqual(self.show(ident)["state"], "pending")
+
+    def test_a_password_that_is_not_utf8_is_refused(self):
+        done = subprocess.run([PROGRAM, "user", "add", "latin", "--role", "approver", "--password-stdin"],
+                              env=self.environment("admin"), input="pässword number one\n".encode("latin-1"),
+                              capture_output=True, timeout=30)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"is not UTF-8 (field `password`)", done.stderr)
+
+    def test_serve_refuses_empty_words_and_what_would_have_no_effect(self):
+        data = Path(self.home.name) / "never"
+        def refused(*args, env=None):
+            done = self.command("serve", "--data", data, "--listen", "127.0.0.1:1", *args, env=env)
+            self.assertExit(done, 2)
+            self.assertFalse(data.exists(), "nothing was made")
+            return done.stderr
+        # What comes of a variable that was never set: a group that is empty would be anybody.
+        for flag in ("--group", "--require-tool", "--allow-tool", "--notify", "--escalate-to", "--tls-cert", "--undo-max"):
+            with self.subTest(flag=flag):
+                self.assertIn(f"must not be empty (field `{flag}`)", refused(flag, ""))
+        self.assertIn("must not be empty (field `--group`)", refused("--group", "finance", "--group", ""))
+        config = Path(self.home.name) / "serve.toml"
+        for line in ('group = [""]', 'group = ["finance", ""]', 'tls-cert = ""'):
+            with self.subTest(line=line):
+                config.write_text(f"[serve]\n{line}\n")
+                said = refused("--config", config)
+                self.assertIn("serve.toml: line 2", said)
+                self.assertIn("must not be empty", said)
+        for flag, value, why in (("--rate-per-key", "nan", "finite"), ("--rate-per-address", "-nan", "finite"),
+                                 ("--decisions-per-key", "inf", "finite"), ("--base-url", "ftp://x", "--base-url"),
+                                 ("--base-url", "https://x/y?z", "--base-url"), ("--timeout", "31d", "at most 30d"),
+                                 ("--remind-every", "31d", "at most 30d"), ("--timeout", "0s", "at least a second"),
+                                 ("--default-decision", "approve", "--on-timeout default"),
+                                 ("--on-timeout", "default", "needs a decision")):
+            with self.subTest(flag=flag, value=value):
+                said = refused(flag, value)
+                self.assertIn(why, said)
+                self.assertIn(flag if flag != "--on-timeout" else "--default-decision", said)
+
     def test_a_full_disk_is_not_success(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE, text=True,

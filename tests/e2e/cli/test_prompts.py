@@ -1,5 +1,6 @@
 """What is asked at a terminal: confirmations, passwords, the editor. Security category 249."""
 
+import json
 import os
 import pty
 import select
@@ -14,9 +15,11 @@ from world import PROGRAM, World
 class Terminal:
     """A program on a pseudo-terminal of its own."""
 
-    def __init__(self, args, env):
+    def __init__(self, args, env, stderr=None):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            if stderr:
+                os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 2)
             os.execve(PROGRAM, [PROGRAM, *args], env)
         self.seen = ""
         self.code = None
@@ -54,8 +57,8 @@ class Terminal:
 
 
 class Prompts(World):
-    def terminal(self, *args, role="approver", **env):
-        terminal = Terminal([str(a) for a in args], self.environment(role, NO_COLOR="1", **env))
+    def terminal(self, *args, role="approver", stderr=None, **env):
+        terminal = Terminal([str(a) for a in args], self.environment(role, NO_COLOR="1", **env), stderr)
         self.addCleanup(terminal.end)
         return terminal
 
@@ -71,6 +74,29 @@ class Prompts(World):
         terminal.write("y\n")
         self.assertEqual(terminal.end(), 0)
         self.assertEqual(self.show(ident)["outcome"], "approved")
+
+    def test_errors_that_go_into_a_file_do_not_keep_the_question_from_being_asked(self):
+        errors = Path(self.home.name) / "error.json"
+        ident = self.propose("--risk", "high")
+        terminal = self.terminal("approve", ident, "--json", stderr=errors)
+        terminal.expect("[y/N]")
+        self.assertIn("process_refund", terminal.seen, "what is released stands above the question")
+        terminal.write("n\n")
+        self.assertEqual(terminal.end(), 1)
+        self.assertEqual(self.show(ident)["state"], "pending")
+        self.assertEqual(json.loads(errors.read_text())["error"]["code"], "refused", "nothing but the error is in it")
+        terminal = self.terminal("approve", ident, stderr=errors)
+        terminal.expect("[y/N]")
+        terminal.write("y\n")
+        self.assertEqual(terminal.end(), 0)
+        self.assertEqual(self.show(ident)["outcome"], "approved")
+
+    def test_a_word_for_what_is_critical_is_asked_for_beside_an_error_file_too(self):
+        ident = self.propose("--risk", "critical", tool="drop_table")
+        terminal = self.terminal("approve", ident, stderr=Path(self.home.name) / "error.json")
+        terminal.expect("type drop_table")
+        terminal.write("drop_table\n")
+        self.assertEqual(terminal.end(), 0)
 
     def test_what_was_typed_before_the_question_does_not_answer_it(self):
         ident = self.propose("--risk", "high")
