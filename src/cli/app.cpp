@@ -1,8 +1,11 @@
 #include "cli/app.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -33,6 +36,15 @@ bool asks_for_json(int argc, const char* const* argv) {
     for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
         if (std::string_view(argv[i]) == "--json") return true;
     return false;
+}
+
+/// Whoever closed one of the three standard descriptors would have the next file or connection
+/// opened in its place, and what is printed written into that. Writing to a closed standard output
+/// still has to fail, so nothing can be written to what stands there.
+void hold_standard_descriptors() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int end_with(const CLI::App& app, const CLI::ParseError& error, bool is_json) {
@@ -118,6 +130,7 @@ void add_commands(Command top, Commands& commands) {
 }
 
 int run(int argc, const char* const* argv) {
+    hold_standard_descriptors();
     use_utf8_locale();
     CLI::App app;
     app.name("holdpoint");

@@ -173,6 +173,29 @@ class Settings(World):
                 self.assertIn(why, said)
                 self.assertIn(flag if flag != "--on-timeout" else "--default-decision", said)
 
+    def test_a_standard_output_that_was_closed_is_written_into_nothing_else(self):
+        self.propose()
+        for command in ("version", "list"):
+            done = subprocess.run(["sh", "-c", 'exec "$0" "$1" >&-', PROGRAM, command], stderr=subprocess.PIPE, text=True,
+                                  env=self.environment("approver"))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_a_server_whose_descriptors_were_closed_writes_to_no_file_of_its_own(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        data = Path(self.home.name) / "closed"
+        server = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', PROGRAM, "serve", "--data", data, "--listen", address],
+                                  env=self.environment(None))
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        until(lambda: b"is ready" in subprocess.run([PROGRAM, "doctor", "--url", "http://" + address], capture_output=True,
+                                                    env={}).stdout, "the server", 30)
+        self.assertEqual([str(Path(f"/proc/{server.pid}/fd/{fd}").readlink()) for fd in (0, 1, 2)], ["/dev/null"] * 3)
+        server.terminate()
+        self.assertEqual(server.wait(30), 0)
+
     def test_a_full_disk_is_not_success(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE, text=True,
