@@ -47,6 +47,13 @@ void hold_standard_descriptors() {
             ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/// The first word that looks like an option and is none, wherever it stands.
+std::string unknown_option(const CLI::App& app) {
+    for (const std::string& word : app.remaining(true))
+        if (word.size() > 1 && word.front() == '-' && word != "--") return word;
+    return {};
+}
+
 int end_with(const CLI::App& app, const CLI::ParseError& error, bool is_json) {
     // --help and --version arrive as errors with code 0.
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
@@ -54,6 +61,9 @@ int end_with(const CLI::App& app, const CLI::ParseError& error, bool is_json) {
     const std::vector<std::string> unknown = app.remaining();
     if (app.get_subcommands().empty() && !unknown.empty())
         usage.message = fmt::format("there is no `{}`", visible(cut_utf8(unknown.front(), 60)));
+    // What is missing beside it may be what it was meant to be.
+    else if (const std::string option = unknown_option(app); !option.empty())
+        usage.message = fmt::format("there is no option `{}`", visible(cut_utf8(option, 60)));
     complain(usage, "see `holdpoint --help`", is_json);
     return static_cast<int>(ExitCode::usage);
 }

@@ -196,6 +196,13 @@ class Settings(World):
         server.terminate()
         self.assertEqual(server.wait(30), 0)
 
+    def test_an_unknown_option_is_named_also_where_something_is_missing(self):
+        for args in (["show", "--bogus"], ["approve", "--bogus=1"], ["key", "create", "--bogus"], ["--bogus", "list"]):
+            done = self.command(*args)
+            self.assertExit(done, 2)
+            self.assertIn("--bogus", done.stderr)
+        self.assertIn("required", self.command("show").stderr)
+
     def test_a_full_disk_is_not_success(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE, text=True,
