@@ -55,6 +55,8 @@ TEST(Parsing, EveryLineThatIsWrongIsRefused) {
                                                {"extend", "id"},
                                                {"request", "--json-file", "x", "--tool", "y"},
                                                {"request", "--quorum", "0"},
+                                               {"request", "--tool", "x", "--wait=1s", "--no-wait"},
+                                               {"request", "--question", "q", "--min", "nan"},
                                                {"request", "--idempotency-key", "a b"},
                                                {"modify", "id", "--args", "{}", "--args-file", "x"},
                                                {"completion", "tcsh"},
