@@ -95,6 +95,7 @@ TEST(Completion, KnowsEveryCommandAndItsOptions) {
         EXPECT_NE(script.find("idempotency-key"), std::string::npos) << shell;
         EXPECT_NE(script.find("revoke"), std::string::npos) << shell;
         EXPECT_NE(script.find("token-file"), std::string::npos) << shell;
+        EXPECT_NE(script.find("low medium high critical"), std::string::npos) << shell;
     }
 }
 
