@@ -18,6 +18,7 @@
 #include "agent/demo/demo.h"
 #include "base/text.h"
 #include "cli/app.h"
+#include "cli/json_text.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -213,6 +214,24 @@ ExitCode run_agent(Session& session, const AgentOptions& options) {
     return result.success ? ExitCode::fine : ExitCode::failed;
 }
 
+/// Asked before each conversation: with a key that may not propose, or no longer, every one of them
+/// would fail and the next begin, without end. A server that is away may come back.
+Result<void> check_key(Session& session) {
+    const Answer<Reply> me = session.client.call({.path = "/v1/me"});
+    if (!me) {
+        const Error& error = me.error().error;
+        const bool is_final = error.code == ErrorCode::unauthenticated ||
+                              error.code == ErrorCode::permission_denied ||
+                              error.code == ErrorCode::invalid_argument;
+        return is_final ? Result<void>(error) : Result<void>();
+    }
+    const std::string role = text_of(me->body, "role");
+    if (role == "agent") return {};
+    return Error{ErrorCode::permission_denied,
+                 fmt::format("the key belongs to `{}`, role {}; only an agent's can propose",
+                             visible(text_of(me->body, "name")), visible(role))};
+}
+
 ExitCode run_demo(Session& session, const AgentOptions& options) {
     const Signals signals;
     const Result<std::shared_ptr<agent::Site>> site = agent::Site::open(options.site);
@@ -222,7 +241,8 @@ ExitCode run_demo(Session& session, const AgentOptions& options) {
     demo.conversations_max = options.scenes;
     demo.say = [&](const std::string& line) { session.out.data(visible(line)); };
     const Result<void> played = agent::play_demo(
-        [&](Labels labels) {
+        [&](Labels labels) -> Result<Holdpoint> {
+            if (Result<void> ok = check_key(session); !ok) return ok.error();
             return Holdpoint::connect(remote_options(session, options, std::move(labels)));
         },
         *site, demo, signals.token());
