@@ -545,6 +545,15 @@ class BadInputTest(ServerTest):
             self.assertEqual([r["status"] for r in twice["results"]], [200, 409], "each is judged alone, in order")
         self.settled_snapshot()
 
+    def test_a_name_that_cannot_be_told_from_another_is_refused(self):
+        for bad in (" ann", "ann ", "ann\u200b", "a\u202enn", "\ufeffann", "ann\u2028", "\u00ad"):
+            with self.subTest(repr(bad)):
+                for path, body in (("/v1/keys", {"role": "approver"}), ("/v1/users", {"role": "approver"})):
+                    self.refused(self.server.admin.post(path, {"name": bad, **body}), (400,), "name")
+                self.refused(self.server.admin.post("/v1/keys", {"name": "ok", "role": "approver", "groups": [bad]}),
+                             (400,), "groups[0]")
+        self.server.new_key("approver", "Jos\u00e9 d'Arc-\u738b")
+
     def test_follow_ups_that_do_not_fit(self):
         request = self.pending()
         for path, body, field in (("extend", {"seconds": 0}, "seconds"), ("extend", {"seconds": -5}, "seconds"), ("extend", {"seconds": 0.5}, "seconds"),
