@@ -554,6 +554,10 @@ class BadInputTest(ServerTest):
                              (400,), "groups[0]")
         self.server.new_key("approver", "Jos\u00e9 d'Arc-\u738b")
 
+    def test_people_who_are_named_twice_are_no_two_people(self):
+        self.refused(self.agent.post("/v1/requests", {"action": {"tool": "t"}, "requirement": {
+            "lines": [{"people": ["ann", "ann"], "quorum": 2}]}}), (400,), "requirement.lines[0].people")
+
     def test_follow_ups_that_do_not_fit(self):
         request = self.pending()
         for path, body, field in (("extend", {"seconds": 0}, "seconds"), ("extend", {"seconds": -5}, "seconds"), ("extend", {"seconds": 0.5}, "seconds"),
