@@ -545,6 +545,14 @@ class BadInputTest(ServerTest):
             self.assertEqual([r["status"] for r in twice["results"]], [200, 409], "each is judged alone, in order")
         self.settled_snapshot()
 
+    def test_what_is_wrong_with_one_of_several_decisions_is_named_from_the_top(self):
+        ids = [self.pending()["id"] for _ in range(3)]
+        told = self.ann.post("/v1/decisions", {"decisions": [
+            {"id": ids[0], "decision": "maybe"}, {"id": ids[1], "decision": "approve", "passkey": {}},
+            {"id": ids[2], "decision": "approve", "digest": "sha256:" + "0" * 64}]})
+        self.assertEqual([r["error"].get("field") for r in told["results"]],
+                         ["decisions[0].decision", "decisions[1].passkey", "decisions[2].digest"])
+
     def test_a_name_that_cannot_be_told_from_another_is_refused(self):
         for bad in (" ann", "ann ", "ann\u200b", "a\u202enn", "\ufeffann", "ann\u2028", "\u00ad"):
             with self.subTest(repr(bad)):
