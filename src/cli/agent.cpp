@@ -214,6 +214,15 @@ ExitCode run_agent(Session& session, const AgentOptions& options) {
     return result.success ? ExitCode::fine : ExitCode::failed;
 }
 
+/// What goes to the server, and into the journal's name, as it was given or not at all.
+Result<void> check_texts(const AgentOptions& options) {
+    for (const auto& [text, flag] :
+         {std::pair(&options.task, "task"), std::pair(&options.session, "--session"),
+          std::pair(&options.user, "--user"), std::pair(&options.system, "--system")})
+        if (!is_utf8(*text)) return Error{ErrorCode::invalid_argument, "is not UTF-8", flag};
+    return {};
+}
+
 /// Asked before each conversation: with a key that may not propose, or no longer, every one of them
 /// would fail and the next begin, without end. A server that is away may come back.
 Result<void> check_key(Session& session) {
@@ -299,6 +308,7 @@ void add_agent(Command app, Commands& commands) {
         .between(0, 1'000'000);
     on_session(command, commands, [options](Session& session) {
         log_to_stderr();
+        if (Result<void> ok = check_texts(*options); !ok) return session.out.fail(ok.error());
         return options->is_demo ? run_demo(session, *options) : run_agent(session, *options);
     });
 }

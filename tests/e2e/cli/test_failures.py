@@ -128,6 +128,8 @@ class Settings(World):
                                   ("reason", "agent", ["cancel", ident, "--reason", bad]),
                                   ("session", "agent", ["request", "--no-wait", "--tool", "t", "--session", bad]),
                                   ("action.tool", "agent", ["request", "--no-wait", "--tool", bad]),
+                                  ("--session", "agent", ["agent", "--session", bad, "--script", "x", "task"]),
+                                  ("task", "agent", ["agent", "--script", "x", bad]),
                                   ("session", "approver", ["list", "--session", bad])):
             with self.subTest(args=args):
                 done = subprocess.run([PROGRAM, *args], env=self.environment(role), capture_output=True, timeout=30)
