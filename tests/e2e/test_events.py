@@ -168,7 +168,7 @@ class EventTest(ServerTest):
         self.assertIn(b"400", told.splitlines()[0])
         self.assertIn(b'"field":"Last-Event-ID"', told)
 
-    def test_H7_the_header_counts_where_the_address_says_another_event(self):
+    def test_the_header_counts_where_the_address_says_another_event(self):
         """A browser that reconnects by itself repeats the address it began with."""
         session = self.fresh("both")
         agent_events = self.agent.propose(session=session)
