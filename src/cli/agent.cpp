@@ -18,6 +18,7 @@
 #include "agent/demo/demo.h"
 #include "base/text.h"
 #include "cli/app.h"
+#include "cli/json_text.h"
 
 namespace holdpoint::cli {
 namespace {
@@ -213,6 +214,33 @@ ExitCode run_agent(Session& session, const AgentOptions& options) {
     return result.success ? ExitCode::fine : ExitCode::failed;
 }
 
+/// What goes to the server, and into the journal's name, as it was given or not at all.
+Result<void> check_texts(const AgentOptions& options) {
+    for (const auto& [text, flag] :
+         {std::pair(&options.task, "task"), std::pair(&options.session, "--session"),
+          std::pair(&options.user, "--user"), std::pair(&options.system, "--system")})
+        if (!is_utf8(*text)) return Error{ErrorCode::invalid_argument, "is not UTF-8", flag};
+    return {};
+}
+
+/// Asked before each conversation: with a key that may not propose, or no longer, every one of them
+/// would fail and the next begin, without end. A server that is away may come back.
+Result<void> check_key(Session& session) {
+    const Answer<Reply> me = session.client.call({.path = "/v1/me"});
+    if (!me) {
+        const Error& error = me.error().error;
+        const bool is_final = error.code == ErrorCode::unauthenticated ||
+                              error.code == ErrorCode::permission_denied ||
+                              error.code == ErrorCode::invalid_argument;
+        return is_final ? Result<void>(error) : Result<void>();
+    }
+    const std::string role = text_of(me->body, "role");
+    if (role == "agent") return {};
+    return Error{ErrorCode::permission_denied,
+                 fmt::format("the key belongs to `{}`, role {}; only an agent's can propose",
+                             visible(text_of(me->body, "name")), visible(role))};
+}
+
 ExitCode run_demo(Session& session, const AgentOptions& options) {
     const Signals signals;
     const Result<std::shared_ptr<agent::Site>> site = agent::Site::open(options.site);
@@ -222,7 +250,8 @@ ExitCode run_demo(Session& session, const AgentOptions& options) {
     demo.conversations_max = options.scenes;
     demo.say = [&](const std::string& line) { session.out.data(visible(line)); };
     const Result<void> played = agent::play_demo(
-        [&](Labels labels) {
+        [&](Labels labels) -> Result<Holdpoint> {
+            if (Result<void> ok = check_key(session); !ok) return ok.error();
             return Holdpoint::connect(remote_options(session, options, std::move(labels)));
         },
         *site, demo, signals.token());
@@ -279,6 +308,7 @@ void add_agent(Command app, Commands& commands) {
         .between(0, 1'000'000);
     on_session(command, commands, [options](Session& session) {
         log_to_stderr();
+        if (Result<void> ok = check_texts(*options); !ok) return session.out.fail(ok.error());
         return options->is_demo ? run_demo(session, *options) : run_agent(session, *options);
     });
 }

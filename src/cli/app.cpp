@@ -1,8 +1,11 @@
 #include "cli/app.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -35,6 +38,22 @@ bool asks_for_json(int argc, const char* const* argv) {
     return false;
 }
 
+/// Whoever closed one of the three standard descriptors would have the next file or connection
+/// opened in its place, and what is printed written into that. Writing to a closed standard output
+/// still has to fail, so nothing can be written to what stands there.
+void hold_standard_descriptors() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/// The first word that looks like an option and is none, wherever it stands.
+std::string unknown_option(const CLI::App& app) {
+    for (const std::string& word : app.remaining(true))
+        if (word.size() > 1 && word.front() == '-' && word != "--") return word;
+    return {};
+}
+
 int end_with(const CLI::App& app, const CLI::ParseError& error, bool is_json) {
     // --help and --version arrive as errors with code 0.
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
@@ -42,6 +61,9 @@ int end_with(const CLI::App& app, const CLI::ParseError& error, bool is_json) {
     const std::vector<std::string> unknown = app.remaining();
     if (app.get_subcommands().empty() && !unknown.empty())
         usage.message = fmt::format("there is no `{}`", visible(cut_utf8(unknown.front(), 60)));
+    // What is missing beside it may be what it was meant to be.
+    else if (const std::string option = unknown_option(app); !option.empty())
+        usage.message = fmt::format("there is no option `{}`", visible(cut_utf8(option, 60)));
     complain(usage, "see `holdpoint --help`", is_json);
     return static_cast<int>(ExitCode::usage);
 }
@@ -118,6 +140,7 @@ void add_commands(Command top, Commands& commands) {
 }
 
 int run(int argc, const char* const* argv) {
+    hold_standard_descriptors();
     use_utf8_locale();
     CLI::App app;
     app.name("holdpoint");

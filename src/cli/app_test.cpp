@@ -55,6 +55,8 @@ TEST(Parsing, EveryLineThatIsWrongIsRefused) {
                                                {"extend", "id"},
                                                {"request", "--json-file", "x", "--tool", "y"},
                                                {"request", "--quorum", "0"},
+                                               {"request", "--tool", "x", "--wait=1s", "--no-wait"},
+                                               {"request", "--question", "q", "--min", "nan"},
                                                {"request", "--idempotency-key", "a b"},
                                                {"modify", "id", "--args", "{}", "--args-file", "x"},
                                                {"completion", "tcsh"},
@@ -93,6 +95,7 @@ TEST(Completion, KnowsEveryCommandAndItsOptions) {
         EXPECT_NE(script.find("idempotency-key"), std::string::npos) << shell;
         EXPECT_NE(script.find("revoke"), std::string::npos) << shell;
         EXPECT_NE(script.find("token-file"), std::string::npos) << shell;
+        EXPECT_NE(script.find("low medium high critical"), std::string::npos) << shell;
     }
 }
 

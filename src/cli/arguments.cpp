@@ -23,7 +23,7 @@ std::string flaw_of_number(const std::string& text) {
 Option Option::required() { return Option(option_->required()); }
 Option Option::group(const std::string& name) { return Option(option_->group(name)); }
 Option Option::one_of(std::vector<std::string> words) {
-    return Option(option_->check(CLI::IsMember(std::move(words))));
+    return Option(option_->check(CLI::IsMember(std::move(words)), one_of_check));
 }
 Option Option::between(std::int64_t min, std::int64_t max) {
     return Option(option_->check(CLI::Range(min, max)));

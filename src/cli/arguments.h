@@ -15,6 +15,9 @@ class Option;
 /// what they refer to belongs to the CLI::App at the top.
 namespace holdpoint::cli {
 
+/// What the check of one_of() is called, for whoever lists the words: its description is `{a,b}`.
+inline constexpr const char* one_of_check = "one_of";
+
 class Option {
   public:
     explicit Option(CLI::Option* option) : option_(option) {}

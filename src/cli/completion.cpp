@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -15,6 +16,7 @@ namespace {
 struct Choice {
     std::string text;
     std::string what;
+    std::string values = {};  ///< of an option: the words it takes, with spaces between
 };
 
 /// One place on the command line: the commands so far and what may follow.
@@ -22,19 +24,34 @@ struct Place {
     std::string path;  ///< `holdpoint key create`
     std::vector<Choice> commands;
     std::vector<Choice> options;
+    std::size_t own_options = 0;  ///< so many are its own, the rest those of the commands above
 };
+
+std::string values_of(const CLI::Option& option) {
+    try {
+        // CLI11 shows only what describes them.
+        std::string words =
+            const_cast<CLI::Option&>(option).get_validator(one_of_check)->get_description();
+        std::ranges::replace_if(
+            words, [](char c) { return c == '{' || c == ',' || c == '}'; }, ' ');
+        return words.substr(1, words.size() - 2);
+    } catch (const CLI::OptionNotFound&) {
+        return {};
+    }
+}
 
 std::vector<Choice> option_words(const CLI::App& app) {
     std::vector<Choice> words;
     for (const CLI::Option* option : app.get_options())
         for (const std::string& name : option->get_lnames())
-            words.push_back({"--" + name, option->get_description()});
+            words.push_back({"--" + name, option->get_description(), values_of(*option)});
     return words;
 }
 
 void collect(const CLI::App& app, const std::string& path, const std::vector<Choice>& inherited,
              std::vector<Place>& places) {
     Place place{path, {}, option_words(app)};
+    place.own_options = place.options.size();
     for (const Choice& word : inherited)
         if (word.text != "--help" && word.text != "--version") place.options.push_back(word);
     const auto subcommands = app.get_subcommands([](const CLI::App*) { return true; });
@@ -59,6 +76,23 @@ std::string in_quotes(std::string_view text) {
     return out;
 }
 
+/// The lines of a shell's `case "PATH PREVIOUS" in` for the options that take one of a few words;
+/// `line` gets them in place of its {}. An option of `holdpoint` itself may stand after any
+/// command.
+std::string value_cases(const std::vector<Place>& places, const char* line) {
+    std::string text;
+    for (const Place& place : places)
+        for (std::size_t i = 0; i < place.own_options; ++i) {
+            const Choice& option = place.options[i];
+            if (option.values.empty()) continue;
+            const bool is_anywhere = place.path == "holdpoint";
+            text += fmt::format("        '{}'{}' {}') ", place.path, is_anywhere ? "*" : "",
+                                option.text);
+            text += fmt::format(fmt::runtime(line), option.values);
+        }
+    return text;
+}
+
 /// The word list of bash: finds how deep the line is in commands, then offers what may follow.
 std::string bash(const std::vector<Place>& places) {
     std::string text =
@@ -80,7 +114,14 @@ std::string bash(const std::vector<Place>& places) {
                             joined(place.commands), joined(place.options));
     text +=
         "    esac\n"
-        "    if [[ $word == -* ]]; then\n"
+        "    local values=\n"
+        "    case \"$path ${COMP_WORDS[COMP_CWORD-1]}\" in\n";
+    text += value_cases(places, "values='{}' ;;\n");
+    text +=
+        "    esac\n"
+        "    if [[ -n $values ]]; then\n"
+        "        COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n"
+        "    elif [[ $word == -* ]]; then\n"
         "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
         "    elif [[ ${COMP_WORDS[COMP_CWORD-1]} == --*file || ${COMP_WORDS[COMP_CWORD-1]} == "
         "--config || ${COMP_WORDS[COMP_CWORD-1]} == --data || ${COMP_WORDS[COMP_CWORD-1]} == "
@@ -125,6 +166,10 @@ std::string zsh(const std::vector<Place>& places) {
                             zsh_words(place.commands), zsh_words(place.options));
     text +=
         "    esac\n"
+        "    case \"$where ${words[CURRENT-1]}\" in\n";
+    text += value_cases(places, "compadd -- {}; return ;;\n");
+    text +=
+        "    esac\n"
         "    if [[ ${words[CURRENT]} == -* ]]; then\n"
         "        _describe option options\n"
         "    elif (( ${#commands} )); then\n"
@@ -164,8 +209,10 @@ std::string fish(const std::vector<Place>& places) {
             text += fmt::format("complete -c holdpoint -n '{}' -a {} -d '{}'\n", condition,
                                 word.text, in_quotes(word.what));
         for (const Choice& word : place.options)
-            text += fmt::format("complete -c holdpoint -n '{}' -l {} -d '{}'\n", condition,
-                                word.text.substr(2), in_quotes(word.what));
+            text += fmt::format("complete -c holdpoint -n '{}' -l {}{} -d '{}'\n", condition,
+                                word.text.substr(2),
+                                word.values.empty() ? "" : fmt::format(" -x -a '{}'", word.values),
+                                in_quotes(word.what));
     }
     return text;
 }

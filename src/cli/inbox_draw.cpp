@@ -74,7 +74,10 @@ void InboxScreen::draw() {
     screen_->hide_cursor();
     const int rows = screen_->rows();
     if (rows < smallest_rows || screen_->columns() < smallest_columns) {
-        screen_->draw(0, {{Style::high, "too small: make the window larger"}});
+        const std::vector<Line> said =
+            wrap({{Style::high, "too small: make the window larger"}}, screen_->columns());
+        for (int row = 0; row < rows && row < static_cast<int>(said.size()); ++row)
+            screen_->draw(row, said[static_cast<std::size_t>(row)]);
         // Nothing can be read, so nothing counts as read.
         seen_lines_ = 0;
         screen_->show();

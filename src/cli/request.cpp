@@ -164,9 +164,10 @@ void add_request(Command app, Commands& commands) {
             for (char c : key) is_good = is_good && c > ' ' && c < 0x7f;
             return is_good ? "" : "needs 1 to 255 visible ASCII characters";
         });
-    command.add_flag("--wait{forever}", options->wait,
-                     "Wait this long for the outcome, like --wait=10m; without end by default");
-    command.add_flag("--no-wait", options->is_waiting_off, "Print the id and go");
+    Option wait =
+        command.add_flag("--wait{forever}", options->wait,
+                         "Wait this long for the outcome, like --wait=10m; without end by default");
+    command.add_flag("--no-wait", options->is_waiting_off, "Print the id and go").excludes(wait);
     command.footer(
         "Prints what was released as JSON on standard output, the sentence for the agent on "
         "standard "

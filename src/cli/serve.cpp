@@ -362,6 +362,8 @@ void greet(const server::Started& started, bool is_json) {
                        started.admin_key_file, started.sign_in_link);
     }
     std::fflush(stdout);
+    // A server whose greeting nobody can read serves all the same.
+    std::clearerr(stdout);
 }
 
 ExitCode serve(const ServeFlags& flags, std::vector<std::string> builtin_flags, bool is_json) {

@@ -35,8 +35,8 @@ class AgentTest(ServerTest):
         return self.launch("--json", "--script", str(path), "--tools", "bash,file,http", "--folder", str(self.work), *flags,
                            "Do it")
 
-    def launch(self, *arguments):
-        environment = dict(os.environ, HOLDPOINT_URL=self.server.url, HOLDPOINT_TOKEN=self.key,
+    def launch(self, *arguments, key=None):
+        environment = dict(os.environ, HOLDPOINT_URL=self.server.url, HOLDPOINT_TOKEN=key or self.key,
                            XDG_STATE_HOME=str(self.folder / "state"), OPENAI_API_KEY="sk-test")
         process = subprocess.Popen([binary(), "agent", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env=environment)
@@ -362,6 +362,20 @@ class Demo(AgentTest):
         self.assertEqual(last["response"]["text"], '"Spring sale" is on the site now.')
         self.assertTrue(published["report"]["success"])
         self.assertGreaterEqual(len(sessions), 2)
+
+    def test_a_demo_whose_key_may_not_propose_ends(self):
+        for key, said in ((self.person.key, "only an agent's can propose"), ("hp_agent_" + "A" * 43, "credential")):
+            process = self.launch("--demo", "--every", "0", "--site", str(self.folder / "site.db"), key=key)
+            out, err = process.communicate(timeout=20)
+            self.assertEqual((process.returncode, out), (1, ""), err)
+            self.assertIn(said, err)
+
+    def test_a_demo_whose_key_is_revoked_ends(self):
+        made = self.server.new_key("agent", self.fresh("agent"))
+        process = self.launch("--demo", "--every", "0", "--site", str(self.folder / "site.db"), key=made["key"])
+        eventually(lambda: self.person.list(state="pending", agent=made["name"]), "something that waits")
+        self.server.admin.post(f"/v1/keys/{made['id']}/revoke", {})
+        self.assertEqual((process.wait(30), process.poll()), (1, 1))
 
     def test_S1_a_stopped_demo_ends_at_once_and_withdraws_what_it_asked(self):
         process = self.launch("--demo", "--every", "0", "--site", str(self.folder / "site.db"))

@@ -545,6 +545,27 @@ class BadInputTest(ServerTest):
             self.assertEqual([r["status"] for r in twice["results"]], [200, 409], "each is judged alone, in order")
         self.settled_snapshot()
 
+    def test_what_is_wrong_with_one_of_several_decisions_is_named_from_the_top(self):
+        ids = [self.pending()["id"] for _ in range(3)]
+        told = self.ann.post("/v1/decisions", {"decisions": [
+            {"id": ids[0], "decision": "maybe"}, {"id": ids[1], "decision": "approve", "passkey": {}},
+            {"id": ids[2], "decision": "approve", "digest": "sha256:" + "0" * 64}]})
+        self.assertEqual([r["error"].get("field") for r in told["results"]],
+                         ["decisions[0].decision", "decisions[1].passkey", "decisions[2].digest"])
+
+    def test_a_name_that_cannot_be_told_from_another_is_refused(self):
+        for bad in (" ann", "ann ", "ann\u200b", "a\u202enn", "\ufeffann", "ann\u2028", "\u00ad"):
+            with self.subTest(repr(bad)):
+                for path, body in (("/v1/keys", {"role": "approver"}), ("/v1/users", {"role": "approver"})):
+                    self.refused(self.server.admin.post(path, {"name": bad, **body}), (400,), "name")
+                self.refused(self.server.admin.post("/v1/keys", {"name": "ok", "role": "approver", "groups": [bad]}),
+                             (400,), "groups[0]")
+        self.server.new_key("approver", "Jos\u00e9 d'Arc-\u738b")
+
+    def test_people_who_are_named_twice_are_no_two_people(self):
+        self.refused(self.agent.post("/v1/requests", {"action": {"tool": "t"}, "requirement": {
+            "lines": [{"people": ["ann", "ann"], "quorum": 2}]}}), (400,), "requirement.lines[0].people")
+
     def test_follow_ups_that_do_not_fit(self):
         request = self.pending()
         for path, body, field in (("extend", {"seconds": 0}, "seconds"), ("extend", {"seconds": -5}, "seconds"), ("extend", {"seconds": 0.5}, "seconds"),

@@ -160,6 +160,23 @@ class EventTest(ServerTest):
             with self.subTest(id=bad):
                 self.assertStatus(self.ann.get("/v1/events", headers={"Last-Event-ID": bad}), 400, "invalid_argument")
 
+    def test_a_last_id_that_is_sent_twice_is_refused(self):
+        with socket.create_connection((self.server.host, self.server.port), 10) as sock:
+            sock.sendall(f"GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.ann.key}\r\n"
+                         "Last-Event-ID: 1\r\nLast-Event-ID: 2\r\n\r\n".encode())
+            told = sock.recv(65536)
+        self.assertIn(b"400", told.splitlines()[0])
+        self.assertIn(b'"field":"Last-Event-ID"', told)
+
+    def test_the_header_counts_where_the_address_says_another_event(self):
+        """A browser that reconnects by itself repeats the address it began with."""
+        session = self.fresh("both")
+        agent_events = self.agent.propose(session=session)
+        seqs = [event["seq"] for event in self.ann.timeline(agent_events)]
+        reader = self.follow(query={"session": session, "last_event_id": 0}, last_event_id=seqs[0])
+        self.ann.decide(agent_events)
+        self.assertGreater(int(reader.next()["id"]), seqs[0])
+
     def test_H7_a_stream_of_a_revoked_key_ends(self):
         key = self.server.new_key("approver", self.fresh("revoked"))
         reader = self.follow(self.server.client(key["key"]))

@@ -158,7 +158,9 @@ void Api::handle(http::Request&& request, std::shared_ptr<http::Exchange> exchan
     if (!is_free && !is_counted_later)
         if (const std::optional<Error> limited = authenticator_.check_address(call->request.peer))
             return call->exchange->respond(wire::to_response(*limited));
-    if (!fault.message.empty())
+    // A page takes no query: one that cannot be read keeps nobody from it.
+    const bool is_page = (file && is_get) || (!route && allowed.empty());
+    if (!fault.message.empty() && !is_page)
         return call->exchange->respond(
             wire::to_response({ErrorCode::invalid_argument, std::string(fault.message),
                                visible(cut_utf8(fault.name, query_name_bytes_max))}));

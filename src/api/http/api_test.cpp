@@ -389,6 +389,20 @@ TEST_F(ApiTest, H6_a_person_who_mistypes_an_address_gets_the_page_and_a_program_
     expect_error(ask("/nonsense", browser, "POST"));
 }
 
+TEST_F(ApiTest, a_query_that_cannot_be_read_keeps_nobody_from_a_page) {
+    TestClient client(port_);
+    const auto ask = [&](const char* path) {
+        return client.request("GET", path, {}, {{"Accept", "text/html"}});
+    };
+    for (const char* query : {"?q=100%", "?q=%00", "?q=%ff&a=b"}) {
+        EXPECT_EQ(ask((std::string("/") + query).c_str()).status, 200) << query;
+        const ClientResponse lost = ask((std::string("/nonsense") + query).c_str());
+        EXPECT_EQ(lost.status, 404) << query;
+        EXPECT_EQ(lost.header("Content-Type"), "text/html; charset=utf-8") << query;
+        EXPECT_EQ(ask((std::string("/v1/requests") + query).c_str()).status, 400) << query;
+    }
+}
+
 TEST_F(ApiTest, no_page_hides_a_route) {
     TestClient nobody(port_);
     EXPECT_EQ(nobody.get("/healthz").body, R"({"status":"ok"})");

@@ -49,14 +49,21 @@ service::Idempotency key_of_part(const service::Idempotency& whole, std::size_t 
     return {fmt::format("{} {}", whole.key, index), whole.call_hash};
 }
 
-void append_result(std::string& out, const std::string& id,
+/// The field of an error as a path from the top of the body, whoever found it.
+Error placed(Error error, std::size_t place) {
+    const bool is_placed = error.field.empty() || error.field.starts_with("decisions[");
+    if (!is_placed) error.field = fmt::format("decisions[{}].{}", place, error.field);
+    return error;
+}
+
+void append_result(std::string& out, std::size_t place, const std::string& id,
                    const Result<service::Decided>& decided) {
     std::string body;
     int status = 200;
     if (decided && !decided->refusal) {
         body = ",\"request\":" + wire::to_json(*decided->request);
     } else {
-        const Error& error = decided ? *decided->refusal : decided.error();
+        const Error error = placed(decided ? *decided->refusal : decided.error(), place);
         const http::Response response =
             wire::to_response(error, decided ? decided->request.get() : nullptr);
         status = response.status;
@@ -209,7 +216,7 @@ void Api::decide_many(const CallPtr& call) {
         response.body = "{\"results\":[";
         for (std::size_t i = 0; i < results->each.size(); ++i) {
             if (i > 0) response.body += ',';
-            append_result(response.body, results->each[i].id, results->each[i].decided);
+            append_result(response.body, i, results->each[i].id, results->each[i].decided);
         }
         response.body += "]}";
         if (results->is_replay) response.headers.emplace_back("Idempotency-Replayed", "true");

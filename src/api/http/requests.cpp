@@ -258,6 +258,10 @@ void Api::events(const CallPtr& call) {
     const std::string last_in_query = query.text("last_event_id").value_or("");
     if (Result<void> ok = query.finish(); !ok) return respond_error(call, ok.error());
     const std::string_view header = call->request.header("last-event-id");
+    if (call->request.header_count("last-event-id") > 1)
+        return respond_error(
+            call, {ErrorCode::invalid_argument, "was sent more than once", "Last-Event-ID"});
+    // A browser that reconnects by itself repeats the address it began with: the header is newer.
     const Result<std::optional<std::int64_t>> after =
         header.empty() ? parse_last_event(last_in_query, "last_event_id")
                        : parse_last_event(header, "Last-Event-ID");

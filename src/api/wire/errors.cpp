@@ -53,7 +53,9 @@ std::string error_json(const Error& error, const core::Request* request, std::st
 http::Response to_response(const Error& error, const core::Request* request) {
     const bool shows_request =
         request && (error.code == ErrorCode::conflict || error.code == ErrorCode::expired);
-    const bool wants_code = request && error.code == ErrorCode::refused && error.field == "confirm";
+    // Alone, or as one of several: `decisions[2].confirm`.
+    const bool is_about_code = error.field == "confirm" || error.field.ends_with(".confirm");
+    const bool wants_code = request && error.code == ErrorCode::refused && is_about_code;
     http::Response response;
     response.status = http_status(error.code);
     response.body = error_json(error, shows_request ? request : nullptr,

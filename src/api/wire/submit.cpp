@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string_view>
+
 #include "base/json_fields.h"
 #include "core/follow_up.h"
 #include "core/subject.h"
@@ -87,6 +90,8 @@ std::optional<core::RequirementLine> read_line(const value& given, std::string p
     line.quorum = static_cast<int>(fields.integer("quorum", 1, quorum_max).value_or(1));
     if (!line.group.empty() && !line.people.empty())
         fields.refuse("people", "name a group or people, not both");
+    const std::set<std::string_view> names(line.people.begin(), line.people.end());
+    if (names.size() != line.people.size()) fields.refuse("people", "names somebody twice");
     if (!line.people.empty() && static_cast<int>(line.people.size()) < line.quorum)
         fields.refuse("quorum", "asks for more people than are named");
     if (Result<void> ok = fields.finish(); !ok) {

@@ -42,7 +42,13 @@ class Documentation(World):
                               (["holdpoint", "policy", "expl"], "explain"),
                               (["holdpoint", "policy", "explain", "--pol"], "--policy"),
                               (["holdpoint", "policy", "check", str(ROOT / "READ")], str(ROOT / "README.md")),
-                              (["holdpoint", "--json", "list", "--ri"], "--risk")):
+                              (["holdpoint", "--json", "list", "--ri"], "--risk"),
+                              (["holdpoint", "list", "--risk", "cr"], "critical"),
+                              (["holdpoint", "list", "--risk", "''"], "low medium high critical"),
+                              (["holdpoint", "key", "create", "--role", "ag"], "agent"),
+                              (["holdpoint", "serve", "--on-timeout", "es"], "escalate"),
+                              (["holdpoint", "key", "list", "--color", "n"], "never"),
+                              (["holdpoint", "--color", "n"], "never")):
             line = script + f"\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _holdpoint; echo ${{COMPREPLY[@]}}"
             done = subprocess.run(["bash", "-c", line], text=True, capture_output=True)
             self.assertEqual(done.stdout.strip(), wanted, done.stderr)

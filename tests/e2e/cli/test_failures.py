@@ -128,6 +128,8 @@ class Settings(World):
                                   ("reason", "agent", ["cancel", ident, "--reason", bad]),
                                   ("session", "agent", ["request", "--no-wait", "--tool", "t", "--session", bad]),
                                   ("action.tool", "agent", ["request", "--no-wait", "--tool", bad]),
+                                  ("--session", "agent", ["agent", "--session", bad, "--script", "x", "task"]),
+                                  ("task", "agent", ["agent", "--script", "x", bad]),
                                   ("session", "approver", ["list", "--session", bad])):
             with self.subTest(args=args):
                 done = subprocess.run([PROGRAM, *args], env=self.environment(role), capture_output=True, timeout=30)
@@ -172,6 +174,36 @@ class Settings(World):
                 said = refused(flag, value)
                 self.assertIn(why, said)
                 self.assertIn(flag if flag != "--on-timeout" else "--default-decision", said)
+
+    def test_a_standard_output_that_was_closed_is_written_into_nothing_else(self):
+        self.propose()
+        for command in ("version", "list"):
+            done = subprocess.run(["sh", "-c", 'exec "$0" "$1" >&-', PROGRAM, command], stderr=subprocess.PIPE, text=True,
+                                  env=self.environment("approver"))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_a_server_whose_descriptors_were_closed_writes_to_no_file_of_its_own(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        data = Path(self.home.name) / "closed"
+        server = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', PROGRAM, "serve", "--data", data, "--listen", address],
+                                  env=self.environment(None))
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        until(lambda: b"is ready" in subprocess.run([PROGRAM, "doctor", "--url", "http://" + address], capture_output=True,
+                                                    env={}).stdout, "the server", 30)
+        self.assertEqual([str(Path(f"/proc/{server.pid}/fd/{fd}").readlink()) for fd in (0, 1, 2)], ["/dev/null"] * 3)
+        server.terminate()
+        self.assertEqual(server.wait(30), 0)
+
+    def test_an_unknown_option_is_named_also_where_something_is_missing(self):
+        for args in (["show", "--bogus"], ["approve", "--bogus=1"], ["key", "create", "--bogus"], ["--bogus", "list"]):
+            done = self.command(*args)
+            self.assertExit(done, 2)
+            self.assertIn("--bogus", done.stderr)
+        self.assertIn("required", self.command("show").stderr)
 
     def test_a_full_disk_is_not_success(self):
         with open("/dev/full", "w") as full:

@@ -430,6 +430,8 @@ class Inbox(World):
         self.see("Pay five")
         self.tmux("resize-window", "-x", "30", "-y", "8")
         self.see("too small")
+        self.tmux("resize-window", "-x", "20", "-y", "6")
+        self.see("too small: make the\nwindow larger")
         self.tmux("resize-window", "-x", "80", "-y", "24")
         self.see("Pay five")
 
