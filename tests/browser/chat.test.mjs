@@ -269,6 +269,8 @@ test('D3 D9 a change that makes it critical is asked about in the review, which 
   await review.getByLabel('amount', { exact: true }).fill('5000')
   await armed(stage.page)
   await review.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+  await armed(stage.page)
+  await review.getByRole('button', { name: 'Approve with changes now' }).click()
   const panel = review.getByRole('group', { name: 'Critical: confirm what you release' })
   await panel.getByRole('textbox').fill(await panel.locator('label b').innerText())
   await panel.getByRole('button', { name: 'Approve with changes now' }).click()

@@ -492,6 +492,7 @@ test('H6 changing hostile arguments keeps every byte that was not changed', asyn
   await page.getByLabel('amount').fill('2')
   await inspect('modify')
   await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await page.getByRole('button', { name: 'Approve with changes now' }).click()
   await page.getByText('tool: approved with changes').waitFor()
   const now = await agent.read(request)
   assert.equal(JSON.stringify(now.release.arguments), JSON.stringify({ amount: 2, keep: 'a\u202eb\u200b', proto: JSON.parse('{"__proto__":{"x":1}}') }))

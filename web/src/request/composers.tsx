@@ -11,6 +11,7 @@ import { useDraft } from '../state/drafts'
 import { useLoad } from '../state/load'
 import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
+import { Key } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
 import { useArming } from './changed'
@@ -199,15 +200,16 @@ type ConfirmProps = {
   onClose: () => void
 }
 
-/** High risk: the warning, and a second press. */
+/** High risk: the warning, and a second press. So for every change, which is seen whole before it is sent. */
 export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmProps) {
   const is_arming = useArming(true)
+  const is_high = request.risk.level === 'high' || request.risk.level === 'critical'
   return (
-    <Panel title="High risk: look once more" onClose={onClose}>
-      <Consequences request={request} about={about} />
+    <Panel title={is_high ? 'High risk: look once more' : 'Your change: look once more'} onClose={onClose}>
+      {is_high ? <Consequences request={request} about={about} /> : <p className="m-0 mb-2">{about}</p>}
       <Foot onClose={onClose}>
         <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
-          {what}
+          {what} <Key name="↵" />
         </button>
       </Foot>
     </Panel>

@@ -3,6 +3,7 @@
 import { createContext, useContext, useLayoutEffect, useRef, type RefObject } from 'react'
 import { useSettings } from './settings'
 
+/** By their names; `any` is every other one that writes something. */
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>
 
 /** The dialog in which keys are bound; outside of any they are those of the page. */
@@ -55,7 +56,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (is_button && (name === 'Enter' || name === ' ')) return
   for (let i = stack.length - 1; i >= 0; --i) {
     const { latest, scope } = stack[i]!
-    const act = latest.current[name]
+    const act = latest.current[name] ?? (name.length === 1 ? latest.current['any'] : undefined)
     if (!act || (scope?.current ?? null) !== dialog) continue
     event.preventDefault()
     return act(event)
