@@ -7,13 +7,14 @@ import { matches, no_filter, readFilter, writeFilter } from './filter'
 import { columnsOf, groupKey, rowsOf, whyNotTogether } from './group'
 import { Guard } from './guard'
 import { findHidden } from './hidden'
-import { changes, isExact, isSame, parseNumber, parseTyped, printPath, setAt } from './json'
+import { changes, isExact, isSame, parseNumber, printPath, setAt } from './json'
 import { likenessOf } from './likeness'
 import { countMarks, markedPieces, visibleText } from './marked_text'
 import { inOrder, nextOrderChange } from './order'
 import { findSecrets, isSecretName } from './secrets'
 import { testRequest } from './test_request'
 import { formatLeft, formatSpan } from './time'
+import { parseTyped } from './typed'
 
 const now = Date.parse('2026-11-15T12:00:00.000Z')
 
@@ -192,6 +193,12 @@ describe('JSON trees', () => {
   it('reads typed JSON and says what is wrong', () => {
     expect(parseTyped('{"a": 1}')).toEqual({ value: { a: 1 } })
     expect(parseTyped('{a: 1}')).toHaveProperty('error')
+  })
+  it.each([['{"amount": 1, "amount": 2}', '"amount"'], ['[{"a": {"b": 1, "c": "{", "\\u0062" : []}}]', '"\\u0062"']])('D3 refuses typed JSON in which a name stands twice: %s', (text, name) => {
+    expect(parseTyped(text)).toEqual({ error: `${name} stands twice in one object` })
+  })
+  it.each(['{"a": {"a": 1}, "b": {"a": "a:"}}', '[{"a": 1}, {"a": 2}]', '{"a": "\\"a\\": {", "b": ["a", "a"]}'])('D3 takes typed JSON in which a name stands once in each object: %s', (text) => {
+    expect(parseTyped(text)).toEqual({ value: JSON.parse(text) })
   })
 })
 

@@ -1,7 +1,8 @@
 // Changing arguments without changing their types: a number stays a number, a switch a switch. Whoever wants to add or
 // remove members edits the JSON.
 import { useEffect, useId, useRef, useState } from 'react'
-import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
+import { entriesOf, isObject, parseNumber, printPath, setAt, type Path } from '../model/json'
+import { parseTyped } from '../model/typed'
 import { visibleJson } from '../model/hidden'
 import { isSecretName, isTooMuch, mask } from '../model/secrets'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
