@@ -128,11 +128,27 @@ test('D1 D3 a note goes with changes too; Escape takes it away, and a field left
   assert.deepEqual([now.release.arguments.amount, now.decision.note], [24, 'half is enough'])
 })
 
-test('Q4 D1 a confirmation has its own words on the buttons', async () => {
+test('Q4 D1 a confirmation has its own words on the buttons, behind the yes and no of the page', async () => {
   const request = await proposals.confirmation()
   await appear(request)
-  await page.getByRole('button', { name: 'Publish' }).click()
+  await page.getByRole('button', { name: 'No: Not yet', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Yes: Publish', exact: true }).click()
   assert.equal((await settled(request)).outcome, 'approved')
+})
+
+test('Q4 H6 what an agent writes on the buttons is seen to its end', async () => {
+  const confirm_label = `Keep everything exactly as it is${', and everything else as well'.repeat(4)}, and then delete the backups`
+  const request = await agent.propose({ kind: 'confirmation', confirmation: { message: 'Tidy up?', confirm_label, cancel_label: 'Approve' }, risk: 'high' })
+  await appear(request)
+  const isWhole = (button) => button.evaluate((element) => [element, ...element.querySelectorAll('*')].every((one) => one.scrollWidth <= one.clientWidth + 1 || getComputedStyle(one).display === 'inline'))
+  const yes = page.getByRole('button', { name: `Yes: ${confirm_label}` })
+  assert.ok(await isWhole(yes))
+  await check(page, 'long words on the buttons')
+  await armed(page)
+  await yes.click()
+  assert.ok(await isWhole(page.getByRole('button', { name: `Yes: ${confirm_label} now` })))
+  await check(page, 'long words on the button of the second look')
+  await ann.decide(request, 'reject')
 })
 
 for (const kind of Object.keys(proposals)) {
@@ -409,7 +425,7 @@ test('Q3 H6 a file that is too large is not taken, and the page says why', async
   await page.getByText('notes.txt has 129 KiB; at most 128 KiB can be sent.').waitFor()
   await check(page, 'a file that is too large')
   await page.getByRole('button', { name: 'Answer', exact: true }).click()
-  await page.getByText('An answer is needed.').waitFor()
+  await page.getByText('This file cannot be sent. Choose another one.').waitFor()
   assert.equal((await agent.read(request)).state, 'pending')
   await give('notes.txt', 'x'.repeat(128 * 1024))
   await taken('notes.txt')
@@ -472,6 +488,61 @@ test('Q3 wrong answers stay on the page and say why', async () => {
   await page.getByLabel('Your answer').fill('10')
   await page.keyboard.press('Enter')
   assert.equal((await settled(request)).decision.answer, 10)
+})
+
+test('Q3 U2 a question is read to its end before it is answered', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: `${'Some words before it. '.repeat(120)}And shall I delete it all?`, required: false } })
+  await appear(request)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  await page.getByText('There is more to read: what was folded is shown now. Answer again when you have.').waitFor()
+  await page.getByText('And shall I delete it all?').first().waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByRole('region', { name: 'What is asked' }).evaluate((region) => region.querySelector('[data-asked]').scrollIntoView({ block: 'end' }))
+  await armed(page)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  assert.equal((await settled(request)).outcome, 'answered')
+})
+
+test('Q3 half a day is no answer, also where nothing would be one', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'When, if ever?', type: 'date', required: false } })
+  await appear(request)
+  await page.getByLabel('Your answer').focus()
+  await page.keyboard.type('0231')
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  await page.getByRole('alert').getByText('Must be a day, like 2026-11-15.').waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByLabel('Your answer').focus()
+  await page.keyboard.type('02282026')
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.answer, '2026-02-28')
+})
+
+test('Q3 H6 what the agent filled in is marked, and an optional choice is taken back', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'Which one, if any?', type: 'choice', options: ['EUR', 'USD'], default: 'USD', required: false } })
+  await appear(request)
+  await page.getByText('filled in by the agent').waitFor()
+  await check(page, 'a question, filled in by the agent')
+  await page.getByLabel('EUR').check()
+  assert.equal(await page.getByText('filled in by the agent').count(), 0)
+  await page.getByRole('button', { name: 'Clear' }).click()
+  assert.equal(await page.getByRole('radio', { checked: true }).count(), 0)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  assert.equal((await settled(request)).decision.answer, null)
+})
+
+test('Q3 H6 keys mean what they do after a click on an option, and Enter there answers', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'Which one?', type: 'choice', options: ['EUR', 'USD', 'GBP'] } })
+  await appear(request)
+  await page.getByLabel('EUR').click()
+  await page.keyboard.press('r')
+  await page.getByText('Reject: it will not run').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByLabel('EUR').click()
+  await page.keyboard.press('ArrowDown')
+  assert.ok(await page.getByLabel('USD').isChecked())
+  await armed(page)
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.answer, 'USD')
 })
 
 test('Q3 an optional question may stay without an answer', async () => {

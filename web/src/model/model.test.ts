@@ -140,6 +140,12 @@ describe('grouping', () => {
     expect(whyNotTogether(request({ risk: risk('low', 'irreversible') }))).toMatch(/undone/)
     expect(whyNotTogether(request({ kind: 'input' }))).toMatch(/answer/)
   })
+  it('never decides with others what has words of its own on its buttons: they may mean the opposite', () => {
+    const asks = (confirm_label: string, cancel_label: string) => request({ kind: 'confirmation', confirmation: { message: 'Keep the backups?', details: null, confirm_label, cancel_label } })
+    expect(whyNotTogether(asks('Delete them', 'Cancel'))).toMatch(/alone/)
+    expect(whyNotTogether(asks('Confirm', 'Approve'))).toMatch(/alone/)
+    expect(whyNotTogether(asks('Confirm', 'Cancel'))).toBeNull()
+  })
 })
 
 describe('guard', () => {

@@ -208,8 +208,8 @@ export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmP
     <Panel title={is_high ? 'High risk: look once more' : 'Your change: look once more'} onClose={onClose}>
       {is_high ? <Consequences request={request} about={about} /> : <p className="m-0 mb-2">{about}</p>}
       <Foot onClose={onClose}>
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
-          {what} <Key name="↵" />
+        <button type="button" className="btn btn-yes min-h-11 max-w-full py-1 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
+          <span className="foreign">{what}</span> <Key name="↵" />
         </button>
       </Foot>
     </Panel>
@@ -265,8 +265,8 @@ export function CodePanel({ request, code, what, about, onConfirm, onPasskey, on
             onKeyDown={(event) => event.key === 'Enter' && !event.repeat && is_right && onConfirm(event)}
           />
         </div>
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_right} onClick={onConfirm}>
-          {what}
+        <button type="button" className="btn btn-yes min-h-11 max-w-full py-1 md:min-h-9" disabled={!is_right} onClick={onConfirm}>
+          <span className="foreign">{what}</span>
         </button>
         {passkeys && passkeys.length > 0 && (
           <button type="button" className="btn min-h-11 md:min-h-9" onClick={(press) => void confirmWithPasskey(press)}>

@@ -7,7 +7,7 @@ import type { Press } from '../model/guard'
 import { changes } from '../model/json'
 import { returns_before_ms } from '../model/snooze'
 import { serverNow } from '../model/time'
-import { decidingWord, plural } from '../model/words'
+import { confirmationLabels, decidingWord, plural } from '../model/words'
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
@@ -27,6 +27,7 @@ import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, Request } from '../wire'
+import { isHalf } from './answer_form'
 import { CodePanel, NoteField, RejectPanel, WarnPanel } from './composers'
 import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
@@ -270,7 +271,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const answer = (press: Press) => {
     if (!can.includes('answer') || !admits(press)) return
-    const checked = checkAnswer(request.input!, draft)
+    const checked = checkAnswer(request.input!, draft, isHalf(pane.current))
     if ('error' in checked) {
       setDraftError(checked.error)
       return pane.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
@@ -327,7 +328,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   })
 
   const labels = request.confirmation
-    ? { yes: visibleText(request.confirmation.confirm_label), no: visibleText(request.confirmation.cancel_label) }
+    ? confirmationLabels(request.confirmation)
     : { yes: after ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : mode === 'confirm' && pending?.grant ? 'Approve, and similar,' : 'Approve', no: 'Reject' }
   const code = pending?.code ?? null
   const is_raised = code !== null && !needs_code
@@ -480,8 +481,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                       Answer
                     </button>
                   ) : (
-                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={unready !== null} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
-                      <span className="max-w-56 truncate">{labels.yes}</span> <Key name="a" />
+                    <button type="button" className="btn btn-yes min-h-11 max-w-full flex-auto px-5 py-1 md:min-h-10 md:flex-initial" disabled={unready !== null} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
+                      <span className="foreign">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}
                   {mode === 'modify' ? (
@@ -495,8 +496,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                     </>
                   ) : (
                     <>
-                      <button type="button" className="btn btn-no min-h-11 px-4 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
-                        <span className="max-w-40 truncate">{labels.no}</span> <Key name="r" />
+                      <button type="button" className="btn btn-no min-h-11 max-w-full px-4 py-1 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
+                        <span className="foreign">{labels.no}</span> <Key name="r" />
                       </button>
                       {can.includes('modify') && (
                         <button type="button" data-opens="modify" className="btn hidden min-h-11 sm:inline-flex md:min-h-10" onClick={enter('modify', 'modify')}>

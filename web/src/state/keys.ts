@@ -11,8 +11,11 @@ export const KeyScope = createContext<RefObject<HTMLElement | null> | null>(null
 
 const stack: { latest: { current: KeyMap }; scope: RefObject<HTMLElement | null> | null }[] = []
 
+/** What a press changes and no letter does. */
+const ticks = ':is([type=checkbox], [type=radio], [type=file])'
+
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLElement && (target.isContentEditable || target.matches(`textarea, select, input:not(${ticks})`))
 
 /** The name of a key press: letters by Shift and not by Caps Lock. */
 export function keyName(event: { key: string; shiftKey: boolean }): string {
@@ -20,8 +23,8 @@ export function keyName(event: { key: string; shiftKey: boolean }): string {
   return event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase()
 }
 
-/** Enter and Space belong to what has the focus, if they do something there. */
-const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest('a[href], button, summary') !== null
+/** Enter, Space and arrows belong to what has the focus, if they do something there. */
+const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest(`a[href], button, summary, ${ticks}`) !== null
 
 /** The last key in a field that nobody has left since, and when something was last typed for it. */
 let typed: KeyboardEvent | null = null
@@ -53,7 +56,7 @@ function onKeyDown(event: KeyboardEvent): void {
   const dialog = [...document.querySelectorAll('dialog:modal')].at(-1) ?? null
   const name = keyName(event)
   if (name !== 'Escape' && (isTyping(event.target) || !useSettings.getState().shortcuts)) return
-  if (is_button && (name === 'Enter' || name === ' ')) return
+  if (is_button && (name === 'Enter' || name === ' ' || (name.startsWith('Arrow') && event.target instanceof HTMLInputElement))) return
   for (let i = stack.length - 1; i >= 0; --i) {
     const { latest, scope } = stack[i]!
     const act = latest.current[name] ?? (name.length === 1 ? latest.current['any'] : undefined)
