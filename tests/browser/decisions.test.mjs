@@ -151,6 +151,38 @@ test('Q4 H6 what an agent writes on the buttons is seen to its end', async () =>
   await ann.decide(request, 'reject')
 })
 
+test('D2 a reason may begin with a number; one that is too long is told and not sent', async () => {
+  const request = await proposals.action()
+  await appear(request)
+  await page.keyboard.press('r')
+  await page.keyboard.type('24 was agreed, not 240')
+  const field = page.getByLabel('Why? The agent reads this.')
+  assert.equal(await field.inputValue(), '24 was agreed, not 240')
+  await field.fill('語'.repeat(1500))
+  await page.getByText('Too long by 2500 of 2000 bytes.').waitFor()
+  await page.keyboard.press('Enter')
+  assert.ok(await page.getByRole('button', { name: 'Reject', exact: true }).isDisabled())
+  await check(page, 'a reason that is too long')
+  await field.fill('24 was agreed, not 240')
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.reason, '24 was agreed, not 240')
+})
+
+test('D5 D8 whoever may not decide any more keeps what they wrote, and cannot send it', async () => {
+  const request = await proposals.action()
+  await appear(request)
+  await page.keyboard.press('r')
+  await page.keyboard.type('no, because')
+  await ann.decide(request, 'escalate', { to: 'group:legal' })
+  await page.getByText('You cannot decide this: it is for group legal.').waitFor()
+  const button = page.getByRole('button', { name: 'Reject', exact: true })
+  assert.ok(await button.isDisabled())
+  await page.keyboard.press('Enter')
+  assert.equal(await page.getByLabel(/^Why/).inputValue(), 'no, because')
+  assert.equal((await agent.read(request)).state, 'pending')
+  await agent.post(`/v1/requests/${request.id}/cancel`)
+})
+
 for (const kind of Object.keys(proposals)) {
   test(`D2 H6 a rejection with its reason: ${kind}`, async () => {
     const request = await proposals[kind]()
@@ -925,5 +957,5 @@ test('H6 D9 the second look names what the agent itself expects of it, and says 
   await panel.waitFor()
   assert.match(await panel.innerText(), /billing-bot says: all orders of today are lost/)
   await page.keyboard.press('Escape')
-  await page.getByText(/the server is \d+ % sure/).waitFor()
+  await page.getByText(/\d+ % sure of this risk/).waitFor()
 })

@@ -28,7 +28,7 @@ import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, Request } from '../wire'
 import { isHalf } from './answer_form'
-import { CodePanel, NoteField, RejectPanel, WarnPanel } from './composers'
+import { CodePanel, NoteField, RejectPanel, WarnPanel, wordsTooLong } from './composers'
 import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { changeable, modification, revised, unrevised, whatIsMissing } from './revision'
@@ -198,6 +198,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   /** Why the change that is being made cannot be sent yet. */
   const unready = mode === 'modify' ? (whatIsMissing(request, revision, skipped) ?? (differences.length ? null : 'Nothing is changed yet.')) : null
 
+  const is_note_long = note !== null && wordsTooLong(note) !== null
   const noted = note?.trim() ? { note: note.trim() } : {}
   /** What a yes means now: with changes, without some steps, or as it is. */
   const yes = (): Call => {
@@ -255,7 +256,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   /** A code is no slip of a finger, unless there was more to read: that press is not the one after it as well. */
   const isConfirmed = (press: Press) => (hint === null || admits(press)) && hasRead()
   const approve = (press: Press) => {
-    if (!can.includes('approve') || !admits(press)) return
+    if (!can.includes('approve') || is_note_long || !admits(press)) return
     if (mode === 'confirm') return pending?.code === null && hasRead() ? send(pending.call) : undefined
     // A field shows a part of what it holds: what is sent was seen whole, after the change.
     if (mode === 'modify') return unready ? undefined : confirm(yes())
@@ -336,13 +337,14 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const asked_again = {
     request: is_raised ? { ...request, risk: { ...request.risk, level: 'critical' as const } } : request,
     what: `${labels.yes} now`,
+    can_send: pending !== null && can.includes(pending.call.decision),
     about: is_raised ? `As you changed it, this takes a code. ${about}` : about,
     onClose: leave,
   }
   const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
   // Every button of a panel comes by here. A key that opened the panel and another that sends it are no slip of a finger, nor is a code.
   const sendPressed = (call: Call, press: Press) => (!press.detail || admits(press) ? send(call) : undefined)
-  const panel = { request, onSend: sendPressed, onClose: leave }
+  const panel = { request, can_send: can.some((one) => one === mode), onSend: sendPressed, onClose: leave }
   const missing = missingVotes(request)
 
   return (
@@ -436,7 +438,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
             )}
             {mode === 'grant' && (
               <Suspense fallback={<Loading />}>
-                <GrantPanel request={request} onSend={approveWithGrant} onShown={onShown} admits={admits} onClose={leave} />
+                <GrantPanel request={request} can_send={can_grant} onSend={approveWithGrant} onShown={onShown} admits={admits} onClose={leave} />
               </Suspense>
             )}
             {mode === 'confirm' &&
@@ -481,7 +483,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                       Answer
                     </button>
                   ) : (
-                    <button type="button" className="btn btn-yes min-h-11 max-w-full flex-auto px-5 py-1 md:min-h-10 md:flex-initial" disabled={unready !== null} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
+                    <button type="button" className="btn btn-yes min-h-11 max-w-full flex-auto px-5 py-1 md:min-h-10 md:flex-initial" disabled={unready !== null || is_note_long} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
                       <span className="foreign">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}
