@@ -376,6 +376,21 @@ test('Q2 D3 two steps with the same words and other tools are not the same step'
   assert.deepEqual((await settled(request)).release.plan.steps.map((step) => step.tool), ['second', 'first'])
 })
 
+test('Q2 D3 the lines of a step stay lines, and what was not changed stays as it was', async () => {
+  const steps = ['delete drafts\nnot the published ones', 'one\r\ntwo', 'last']
+  const request = await agent.propose({ kind: 'plan', plan: { title: 'Lines', steps: steps.map((action) => ({ action })) } })
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByLabel('Step 2', { exact: true }).press('End')
+  await page.getByLabel('Step 2', { exact: true }).press('Control+End')
+  await page.keyboard.type(' more')
+  const field = page.getByLabel('Step 1', { exact: true })
+  assert.ok(await field.evaluate((element) => element.scrollHeight <= element.clientHeight + 1 && element.clientHeight > 40), 'all of its lines are seen')
+  await check(page, 'a plan of several lines, changed')
+  await approveChange()
+  assert.deepEqual((await settled(request)).release.plan.steps.map((step) => step.action), [steps[0], 'one\r\ntwo more', 'last'])
+})
+
 test('Q2 leaving steps out is offered only where the server takes it', async () => {
   const fixed = await proposals.plan({ requirement: { modifiable: false } })
   await appear(fixed)

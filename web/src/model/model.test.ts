@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Input, Json, Me, Request } from '../wire'
-import { checkAnswer, draftFor, fileName } from './answer'
+import { checkAnswer, draftFor, fileName, tooLong } from './answer'
 import { decisionsFor, mayGrant, missingVotes, whoDecides, whyNotDecide } from './authority'
 import { findDanger } from './danger'
 import { matches, no_filter, readFilter, writeFilter } from './filter'
@@ -9,6 +9,7 @@ import { Guard } from './guard'
 import { findHidden } from './hidden'
 import { changes, isExact, isSame, parseNumber, printPath, setAt } from './json'
 import { likenessOf } from './likeness'
+import { fromField, lineEndOf, toField } from './lines'
 import { countMarks, markedPieces, visibleText } from './marked_text'
 import { inOrder, nextOrderChange } from './order'
 import { findSecrets, isSecretName } from './secrets'
@@ -208,6 +209,14 @@ describe('JSON trees', () => {
   })
 })
 
+describe('texts in fields for lines', () => {
+  it.each([['one', '\n'], ['one\ntwo', '\n'], ['one\r\ntwo\r\n', '\r\n'], ['one\rtwo', null], ['one\r\ntwo\n', null], ['\none\r\n', null]] as const)('%j ends its lines with %j', (text, end) => expect(lineEndOf(text)).toBe(end))
+  it('D3 come back as they were, but for what was changed', () => {
+    expect(fromField(toField('one\r\ntwo'), '\r\n')).toBe('one\r\ntwo')
+    expect(fromField('one\ntwo!\n', '\n')).toBe('one\ntwo!\n')
+  })
+})
+
 describe('filter', () => {
   it('survives the address', () => {
     const filter = { text: 'refund €', risk: 'high' as const, kind: 'plan' as const, agent: 'a&b', tool: 'x=y', mine: true, snoozed: true }
@@ -279,6 +288,19 @@ describe('answers (Q3)', () => {
   ])('%j refuses %j', (part, given) => expect(checkAnswer(input(part), draft(given))).toHaveProperty('error'))
   it.each([true, false])('a file that is still being read is no answer, and not nothing either (required: %j)', (required) => {
     expect(checkAnswer(input({ type: 'file', required }), { text: '', chosen: [], file: 'reading' })).toEqual({ error: 'The file is still being read.' })
+  })
+  it.each([['12345678901234567890123'], ['0x1F'], ['0b11'], ['9007199254740993'], ['1,5'], ['Infinity']])('a number that would arrive as another one is refused: %s', (text) => {
+    expect(checkAnswer(input({ type: 'number', required: false }), draft({ text }))).toHaveProperty('error')
+  })
+  it('what was typed or chosen and cannot be sent is not nothing, also where nothing would do', () => {
+    const optional = (type: Input['type']) => input({ type, required: false })
+    expect(checkAnswer(optional('date'), draft({}), true)).toEqual({ error: 'Must be a day, like 2026-11-15.' })
+    expect(checkAnswer(optional('date'), draft({}))).toEqual({ value: null })
+    expect(checkAnswer(optional('file'), draft({ file: 'refused' }))).toEqual({ error: 'This file cannot be sent. Choose another one, or clear it.' })
+  })
+  it('counts bytes, as the server does', () => {
+    expect(tooLong('語'.repeat(1500), 2000)).toBe('Too long by 2500 of 2000 bytes.')
+    expect(tooLong('x'.repeat(2000), 2000)).toBeNull()
   })
   it.each([['notes.txt', 'notes.txt'], ['x'.repeat(201), 'x'.repeat(200)], ['東'.repeat(100), '東'.repeat(66)], ['a' + '🙂'.repeat(60), 'a' + '🙂'.repeat(49)]])('the name %j of a file is sent as %j', (name, sent) => {
     expect(fileName(name)).toBe(sent)
