@@ -484,7 +484,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                     </button>
                   ) : (
                     <button type="button" className="btn btn-yes min-h-11 max-w-full flex-auto px-5 py-1 md:min-h-10 md:flex-initial" disabled={unready !== null || is_note_long} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
-                      <span className="foreign">{labels.yes}</span> <Key name="a" />
+                      <span className="foreign max-h-[20dvh] overflow-y-auto">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}
                   {mode === 'modify' ? (
@@ -499,7 +499,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                   ) : (
                     <>
                       <button type="button" className="btn btn-no min-h-11 max-w-full px-4 py-1 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
-                        <span className="foreign">{labels.no}</span> <Key name="r" />
+                        <span className="foreign max-h-[20dvh] overflow-y-auto">{labels.no}</span> <Key name="r" />
                       </button>
                       {can.includes('modify') && (
                         <button type="button" data-opens="modify" className="btn hidden min-h-11 sm:inline-flex md:min-h-10" onClick={enter('modify', 'modify')}>
