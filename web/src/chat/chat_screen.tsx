@@ -139,10 +139,10 @@ function Decide({ request, guard, onReview }: { request: Request; guard: Guard; 
     <div className="mt-3 flex flex-wrap gap-2">
       {is_quick && (
         <>
-          <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send('approve')}>
+          <button type="button" className="btn btn-yes min-h-11 py-1 md:min-h-9" onClick={send('approve')}>
             <span className="foreign">{labels.yes}</span>
           </button>
-          <button type="button" className="btn btn-no min-h-11 md:min-h-9" onClick={send('reject')}>
+          <button type="button" className="btn btn-no min-h-11 py-1 md:min-h-9" onClick={send('reject')}>
             <span className="foreign">{labels.no}</span>
           </button>
         </>

@@ -135,7 +135,7 @@ export function AnswerForm(props: Props) {
       )}
       {control}
       {!is_list && <HiddenHint id={id} text={draft.text} />}
-      <div className="mt-1.5 flex items-baseline gap-3 text-[0.875rem]">
+      <div className="mb-2 mt-1.5 flex items-baseline gap-3 text-[0.875rem]">
         <p id={`${id}-hint`} role={error ? 'alert' : undefined} className={`m-0 min-h-5 ${error ? 'text-no' : 'text-faint'}`}>
           {error ?? (
             <>

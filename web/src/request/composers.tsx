@@ -100,6 +100,8 @@ export function Words({ request, of, label, presets, is_required, can_send, butt
   const onKeyDown = (event: KeyboardEvent) => {
     const preset = presets[Number(event.key) - 1]
     const before = digit.current
+    // A digit that is held is one press.
+    if (before && event.repeat) return event.preventDefault()
     if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) digit.current = null
     if (before && !digit.current && before.sentence === text && event.timeStamp < before.until) {
       // They write on. The character itself follows, behind the digit.

@@ -293,7 +293,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const can_grant = can.includes('approve') && mayGrant(request)
   const openGrant = () => {
-    if (mode === 'read' && can_grant && hasRead()) setMode('grant')
+    if (mode === 'read' && can_grant && !is_note_long && hasRead()) setMode('grant')
   }
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
     if (mode === 'read' && can.includes(decision)) setMode(next)
