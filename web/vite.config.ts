@@ -24,7 +24,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'page', test: /node_modules\/(?:react|react-dom|scheduler|zustand|wouter|regexparam|mitt)\/|src\/state\/|src\/ui\/(?!filters|gradually|json_view|key_help|menu)|src\/request\/changed|src\/model\/(?!answer|backtest|bulk|candidate|conversation|grant|likeness|lines|policy|typed)/ },
-            { name: 'request', test: /src\/request\/(?!grant_panel|rare_panels|why|earlier|request_pane|text_diff|change_editor|arguments_editor|plan_editor)|src\/model\/(?:answer|likeness)/ },
+            { name: 'request', test: /src\/request\/(?!grant_panel|rare_panels|why|earlier|request_pane|text_diff|change_editor|code_panel|arguments_editor|plan_editor)|src\/model\/(?:answer|likeness)/ },
           ],
         },
       },

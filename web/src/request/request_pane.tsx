@@ -22,13 +22,13 @@ import { confirmDecision } from '../state/passkeys'
 import { isSnoozed } from '../state/snooze'
 import { useLooking } from '../state/presence'
 import { heldByMe, undo } from '../state/undo'
-import { ChangeEditor, GrantPanel, RarePanel } from '../ui/deciding'
+import { ChangeEditor, CodePanel, GrantPanel, RarePanel } from '../ui/deciding'
 import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, Request } from '../wire'
 import { isHalf } from './answer_form'
-import { CodePanel, NoteField, RejectPanel, WarnPanel, wordsTooLong } from './composers'
+import { NoteField, RejectPanel, WarnPanel, wordsTooLong } from './composers'
 import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
 import { changeable, modification, revised, unrevised, whatIsMissing } from './revision'
@@ -443,14 +443,16 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
             )}
             {mode === 'confirm' &&
               (code !== null ? (
-                <CodePanel
-                  {...asked_again}
-                  code={code}
-                  onConfirm={(press) => isConfirmed(press) && send({ ...pending!.call, confirm: code })}
-                  onPasskey={async (signal, press) => {
-                    if (isConfirmed(press)) send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call, signal) })
-                  }}
-                />
+                <Suspense fallback={<Loading />}>
+                  <CodePanel
+                    {...asked_again}
+                    code={code}
+                    onConfirm={(press) => isConfirmed(press) && send({ ...pending!.call, confirm: code })}
+                    onPasskey={async (signal, press) => {
+                      if (isConfirmed(press)) send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call, signal) })
+                    }}
+                  />
+                </Suspense>
               ) : (
                 <WarnPanel {...asked_again} onConfirm={(press) => admits(press) && hasRead() && send(pending!.call)} />
               ))}

@@ -6,10 +6,11 @@ import { visibleText } from '../model/marked_text'
 import { formatAgo, formatMoment } from '../model/time'
 import { useLoad } from '../state/load'
 import { tell } from '../state/notices'
-import { canUsePasskeys, makePasskey, passkeyProblem } from '../state/passkeys'
+import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { browserName, canPush, pushHere, startPush, stopPush } from '../state/push'
 import { useMe } from '../state/session'
 import { Problem, Spinner } from '../ui/parts'
+import { makePasskey } from './make_passkey'
 
 const problemOf = (error: unknown): string => passkeyProblem(error) ?? sentence(error)
 

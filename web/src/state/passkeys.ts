@@ -2,14 +2,14 @@
 // signs a challenge that belongs to exactly that decision.
 import { client } from '../client'
 import { fromBase64Url, toBase64Url } from '../model/base64url'
-import type { Assertion, DecisionCall, Passkey, PasskeyGetOptions, Request } from '../wire'
+import type { Assertion, DecisionCall, PasskeyGetOptions, Request } from '../wire'
 
 /** Passkeys need a name of the server, not an address of numbers, and a safe connection. */
 export const canUsePasskeys = (): boolean => window.isSecureContext && 'PublicKeyCredential' in window && !/^(?:[\d.]+|\[.*\])$/.test(location.hostname)
 
 type Described = { type: 'public-key'; id: string; transports: string[] }
 
-const descriptor = ({ type, id, transports }: Described): PublicKeyCredentialDescriptor => ({ type, id: fromBase64Url(id), transports: transports as AuthenticatorTransport[] })
+export const descriptor = ({ type, id, transports }: Described): PublicKeyCredentialDescriptor => ({ type, id: fromBase64Url(id), transports: transports as AuthenticatorTransport[] })
 
 async function sign({ publicKey }: PasskeyGetOptions, signal?: AbortSignal): Promise<Assertion> {
   const credential = (await navigator.credentials.get({
@@ -38,25 +38,6 @@ export async function confirmDecision(request: Request, call: Omit<DecisionCall,
   const options = await client.challenge(request.id, { ...call, digest: request.digest })
   signal.throwIfAborted()
   return sign(options, signal)
-}
-
-export async function makePasskey(name: string): Promise<Passkey> {
-  const { publicKey } = await client.passkeyOptions()
-  const credential = (await navigator.credentials.create({
-    publicKey: {
-      ...publicKey,
-      challenge: fromBase64Url(publicKey.challenge),
-      user: { ...publicKey.user, id: fromBase64Url(publicKey.user.id) },
-      excludeCredentials: publicKey.excludeCredentials.map(descriptor),
-    },
-  })) as PublicKeyCredential | null
-  if (!credential) throw new Error('no passkey was made')
-  const response = credential.response as AuthenticatorAttestationResponse
-  return client.addPasskey(name, {
-    id: credential.id,
-    type: 'public-key',
-    response: { clientDataJSON: toBase64Url(response.clientDataJSON), attestationObject: toBase64Url(response.attestationObject), transports: response.getTransports() },
-  })
 }
 
 /** What went wrong, in words; browsers give one name to many reasons on purpose. */
