@@ -263,6 +263,8 @@ test('H6 every hostile string in the fields in which it is changed', { timeout: 
   const request = await change({ kind: 'response', response: { text: texts.join('\n') } }, 'Change the answer')
   await unfold(page)
   await inspect('answer')
+  // Among them is a carriage return, which no field keeps.
+  await page.getByRole('button', { name: 'Make them alike' }).click()
   await page.getByLabel('Change the answer').fill(texts.map((text, i) => (i % 5 ? text : `${text}.`)).join('\n'))
   await page.getByText('What changes').waitFor()
   await unfold(page)

@@ -8,3 +8,6 @@ export function lineEndOf(text: string): '\n' | '\r\n' | null {
 
 export const toField = (text: string): string => text.replaceAll('\r\n', '\n')
 export const fromField = (text: string, line_end: '\n' | '\r\n'): string => (line_end === '\n' ? text : text.replaceAll('\n', line_end))
+
+/** For whoever wants to change it all the same: one of the changes then. */
+export const alike = (text: string): string => text.replace(/\r\n?/g, '\n')

@@ -9,7 +9,7 @@ import { Guard } from './guard'
 import { findHidden } from './hidden'
 import { changes, isExact, isSame, parseNumber, printPath, setAt } from './json'
 import { likenessOf } from './likeness'
-import { fromField, lineEndOf, toField } from './lines'
+import { alike, fromField, lineEndOf, toField } from './lines'
 import { countMarks, markedPieces, visibleText } from './marked_text'
 import { inOrder, nextOrderChange } from './order'
 import { findSecrets, isSecretName } from './secrets'
@@ -214,6 +214,7 @@ describe('texts in fields for lines', () => {
   it('D3 come back as they were, but for what was changed', () => {
     expect(fromField(toField('one\r\ntwo'), '\r\n')).toBe('one\r\ntwo')
     expect(fromField('one\ntwo!\n', '\n')).toBe('one\ntwo!\n')
+    expect(alike('one\r\ntwo\rthree\n')).toBe('one\ntwo\nthree\n')
   })
 })
 
