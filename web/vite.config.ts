@@ -23,8 +23,8 @@ export default defineConfig({
         // What several screens share lies in few files: each costs a way to the server and a place in the queue.
         codeSplitting: {
           groups: [
-            { name: 'page', test: /node_modules\/(?:react|react-dom|scheduler|zustand|wouter|regexparam|mitt)\/|src\/state\/(?!push\.|ceremonies)|src\/ui\/(?!filters|gradually|json_view|key_help|menu)|src\/request\/changed|src\/model\/(?!answer|backtest|bulk|candidate|conversation|grant|likeness|policy)/ },
-            { name: 'request', test: /src\/request\/(?!grant_panel|rare_panels|why|earlier|facts|verdict|timeline|technical|request_pane|text_diff|change_editor|arguments_editor|plan_editor)|src\/model\/(?:answer|likeness)/ },
+            { name: 'page', test: /node_modules\/(?:react|react-dom|scheduler|zustand|wouter|regexparam|mitt)\/|src\/state\/(?!push\.|ceremonies)|src\/ui\/(?!filters|gradually|json_view|key_help|menu)|src\/request\/changed|src\/model\/(?!answer|backtest|bulk|candidate|conversation|grant|likeness|lines|policy|typed)/ },
+            { name: 'request', test: /src\/request\/(?!grant_panel|rare_panels|why|earlier|facts|verdict|timeline|technical|request_pane|text_diff|change_editor|code_panel|arguments_editor|plan_editor)|src\/model\/(?:answer|likeness)/ },
           ],
         },
       },

@@ -258,6 +258,17 @@ test('D9 what a card does not show whole is reviewed first', async () => {
   await ann.decide(wide, 'reject')
 })
 
+test('Q3 D9 a question that a card does not show whole, or that is risky, is answered in the review', async () => {
+  for (const more of [{ input: { question: `${'Some words before it. '.repeat(120)}Shall I?` } }, { input: { question: 'Shall I wipe it?' }, risk: 'critical' }]) {
+    const question = await agent.propose({ kind: 'input', session, ...more })
+    const card = talk().getByLabel('Waits for a decision')
+    await card.getByRole('button', { name: 'Review and answer' }).waitFor()
+    assert.equal(await card.getByRole('button', { name: 'Answer', exact: true }).count(), 0)
+    await ann.decide(question, 'reject')
+    await card.waitFor({ state: 'detached' })
+  }
+})
+
 test('D8 U2 the conversation that is open stays, whatever begins elsewhere, and so does half an answer', async () => {
   const mine = await agent.propose({ kind: 'input', session: 'the first one', input: { question: 'Why so?', type: 'text' } })
   await page.goto(`${server.page_url}/chat`)
@@ -309,6 +320,8 @@ test('D3 D9 a change that makes it critical is asked about in the review, which 
   await review.getByLabel('amount', { exact: true }).fill('5000')
   await armed(stage.page)
   await review.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+  await armed(stage.page)
+  await review.getByRole('button', { name: 'Approve with changes now' }).click()
   const panel = review.getByRole('group', { name: 'Critical: confirm what you release' })
   await panel.getByRole('textbox').fill(await panel.locator('label b').innerText())
   await panel.getByRole('button', { name: 'Approve with changes now' }).click()

@@ -36,6 +36,14 @@ const appear = async (request) => {
   await rowOf(page, request).waitFor()
   await show(page, request)
 }
+/** A change is seen whole before it is sent: one press leads there, the second sends it. */
+const approveChange = async () => {
+  await page.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+  const now = page.getByRole('button', { name: 'Approve with changes now' })
+  await now.waitFor()
+  await armed(page)
+  await now.click()
+}
 const gone = (request) => rowOf(page, request).waitFor({ state: 'detached' })
 
 for (const kind of ['action', 'plan', 'response']) {
@@ -115,16 +123,64 @@ test('D1 D3 a note goes with changes too; Escape takes it away, and a field left
   await page.getByLabel('amount').fill('24')
   await page.getByRole('button', { name: 'Note' }).click()
   await page.keyboard.type('half is enough')
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
   const now = await settled(request)
   assert.deepEqual([now.release.arguments.amount, now.decision.note], [24, 'half is enough'])
 })
 
-test('Q4 D1 a confirmation has its own words on the buttons', async () => {
+test('Q4 D1 a confirmation has its own words on the buttons, behind the yes and no of the page', async () => {
   const request = await proposals.confirmation()
   await appear(request)
-  await page.getByRole('button', { name: 'Publish' }).click()
+  await page.getByRole('button', { name: 'No: Not yet', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Yes: Publish', exact: true }).click()
   assert.equal((await settled(request)).outcome, 'approved')
+})
+
+test('Q4 H6 what an agent writes on the buttons is seen to its end', async () => {
+  const confirm_label = `Keep everything exactly as it is${', and everything else as well'.repeat(4)}, and then delete the backups`
+  const request = await agent.propose({ kind: 'confirmation', confirmation: { message: 'Tidy up?', confirm_label, cancel_label: 'Approve' }, risk: 'high' })
+  await appear(request)
+  const isWhole = (button) => button.evaluate((element) => [element, ...element.querySelectorAll('*')].every((one) => one.scrollWidth <= one.clientWidth + 1 || getComputedStyle(one).display === 'inline'))
+  const yes = page.getByRole('button', { name: `Yes: ${confirm_label}` })
+  assert.ok(await isWhole(yes))
+  await check(page, 'long words on the buttons')
+  await armed(page)
+  await yes.click()
+  assert.ok(await isWhole(page.getByRole('button', { name: `Yes: ${confirm_label} now` })))
+  await check(page, 'long words on the button of the second look')
+  await ann.decide(request, 'reject')
+})
+
+test('D2 a reason may begin with a number; one that is too long is told and not sent', async () => {
+  const request = await proposals.action()
+  await appear(request)
+  await page.keyboard.press('r')
+  await page.keyboard.type('24 was agreed, not 240')
+  const field = page.getByLabel('Why? The agent reads this.')
+  assert.equal(await field.inputValue(), '24 was agreed, not 240')
+  await field.fill('語'.repeat(1500))
+  await page.getByText('Too long by 2500 of 2000 bytes.').waitFor()
+  await page.keyboard.press('Enter')
+  assert.ok(await page.getByRole('button', { name: 'Reject', exact: true }).isDisabled())
+  await check(page, 'a reason that is too long')
+  await field.fill('24 was agreed, not 240')
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.reason, '24 was agreed, not 240')
+})
+
+test('D5 D8 whoever may not decide any more keeps what they wrote, and cannot send it', async () => {
+  const request = await proposals.action()
+  await appear(request)
+  await page.keyboard.press('r')
+  await page.keyboard.type('no, because')
+  await ann.decide(request, 'escalate', { to: 'group:legal' })
+  await page.getByText('You cannot decide this: it is for group legal.').waitFor()
+  const button = page.getByRole('button', { name: 'Reject', exact: true })
+  assert.ok(await button.isDisabled())
+  await page.keyboard.press('Enter')
+  assert.equal(await page.getByLabel(/^Why/).inputValue(), 'no, because')
+  assert.equal((await agent.read(request)).state, 'pending')
+  await agent.post(`/v1/requests/${request.id}/cancel`)
 })
 
 for (const kind of Object.keys(proposals)) {
@@ -194,6 +250,7 @@ test('D3 H6 an action is modified, its types kept, the difference shown', async 
   await page.keyboard.press('m')
   await page.getByLabel('amount').fill('not a number')
   await check(page, 'a value that does not fit')
+  assert.equal(await page.getByText('What changes').count(), 0)
   assert.ok(await page.getByRole('button', { name: 'Approve with changes' }).isDisabled())
   await page.getByLabel('amount').fill('24')
   await page.getByLabel('notify').selectOption('false')
@@ -201,7 +258,7 @@ test('D3 H6 an action is modified, its types kept, the difference shown', async 
   await check(page, 'changed values')
   assert.equal(await page.locator('del').allInnerTexts().then((all) => all.join()), '240,2,true')
   assert.equal(await page.locator('ins').allInnerTexts().then((all) => all.join()), '24,1,false')
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
   const now = await settled(request)
   assert.equal(now.outcome, 'modified')
   assert.deepEqual(now.release.arguments, { orderId: '1234', amount: 24, notify: false, lines: [{ sku: 'A', count: 1 }] })
@@ -223,7 +280,11 @@ test('D3 U2 a value that becomes long stays in its field, and a masked one is ty
   await page.keyboard.type('a banana')
   assert.equal(await page.getByLabel('password').inputValue(), 'a banana')
   assert.equal((await agent.read(request)).state, 'pending')
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
+  // What is no single word may be more than a secret: it is shown before it is sent.
+  await page.getByText(/what was masked is shown now/).waitFor()
+  await armed(page)
+  await page.getByRole('button', { name: 'Approve with changes now' }).click()
   assert.deepEqual((await settled(request)).release.arguments, { text: `short${words}`, password: 'a banana' })
 })
 
@@ -236,7 +297,7 @@ test('D3 H6 arguments can be changed as JSON, members added and removed', async 
   await check(page, 'JSON that is none')
   assert.ok(await page.getByRole('button', { name: 'Approve with changes' }).isDisabled())
   await page.getByLabel('Arguments as JSON').fill('{"orderId": "5", "reason": "broken"}')
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
   assert.deepEqual((await settled(request)).release.arguments, { orderId: '5', reason: 'broken' })
 })
 
@@ -280,9 +341,10 @@ test('Q2 D3 the steps of a plan are changed, moved, removed and added', async ()
   await page.getByRole('button', { name: 'Remove step 1' }).click()
   await page.getByLabel('Step 2', { exact: true }).fill('archive drafts')
   await page.getByRole('button', { name: 'Add a step' }).click()
+  await page.getByText('Step 3 is empty.').waitFor()
   await page.getByLabel('Step 3', { exact: true }).fill('write a report')
   await check(page, 'a plan, changed')
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
   const now = await settled(request)
   assert.equal(now.outcome, 'modified')
   assert.deepEqual(now.release.plan.steps.map((step) => step.action), ['tell the editors', 'archive drafts', 'write a report'])
@@ -301,7 +363,7 @@ test('Q2 D3 a step that is left out stays out of a plan that is changed', async 
   await page.getByRole('button', { name: 'Add a step' }).click()
   await page.getByLabel('Step 4', { exact: true }).fill('report')
   await check(page, 'a plan, changed and without a step')
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
   assert.deepEqual((await settled(request)).release.plan.steps.map(({ action, tool }) => [action, tool ?? null]), [['count', null], ['delete', 'rm_drafts'], ['report', null]])
 })
 
@@ -310,8 +372,23 @@ test('Q2 D3 two steps with the same words and other tools are not the same step'
   await appear(request)
   await page.keyboard.press('m')
   await page.getByRole('button', { name: 'Move step 2 up' }).click()
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
   assert.deepEqual((await settled(request)).release.plan.steps.map((step) => step.tool), ['second', 'first'])
+})
+
+test('Q2 D3 the lines of a step stay lines, and what was not changed stays as it was', async () => {
+  const steps = ['delete drafts\nnot the published ones', 'one\r\ntwo', 'last']
+  const request = await agent.propose({ kind: 'plan', plan: { title: 'Lines', steps: steps.map((action) => ({ action })) } })
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByLabel('Step 2', { exact: true }).press('End')
+  await page.getByLabel('Step 2', { exact: true }).press('Control+End')
+  await page.keyboard.type(' more')
+  const field = page.getByLabel('Step 1', { exact: true })
+  assert.ok(await field.evaluate((element) => element.scrollHeight <= element.clientHeight + 1 && element.clientHeight > 40), 'all of its lines are seen')
+  await check(page, 'a plan of several lines, changed')
+  await approveChange()
+  assert.deepEqual((await settled(request)).release.plan.steps.map((step) => step.action), [steps[0], 'one\r\ntwo more', 'last'])
 })
 
 test('Q2 leaving steps out is offered only where the server takes it', async () => {
@@ -333,7 +410,7 @@ test('D3 H6 a final answer is changed, with the words that differ', async () => 
   await page.getByLabel('Change the answer').fill('Your order has been refunded in full.')
   await check(page, 'an answer, changed')
   assert.match(await page.locator('ins').innerText(), /in full/)
-  await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await approveChange()
   assert.equal((await settled(request)).release.response.text, 'Your order has been refunded in full.')
 })
 
@@ -395,7 +472,7 @@ test('Q3 H6 a file that is too large is not taken, and the page says why', async
   await page.getByText('notes.txt has 129 KiB; at most 128 KiB can be sent.').waitFor()
   await check(page, 'a file that is too large')
   await page.getByRole('button', { name: 'Answer', exact: true }).click()
-  await page.getByText('An answer is needed.').waitFor()
+  await page.getByText('This file cannot be sent. Choose another one.').waitFor()
   assert.equal((await agent.read(request)).state, 'pending')
   await give('notes.txt', 'x'.repeat(128 * 1024))
   await taken('notes.txt')
@@ -458,6 +535,61 @@ test('Q3 wrong answers stay on the page and say why', async () => {
   await page.getByLabel('Your answer').fill('10')
   await page.keyboard.press('Enter')
   assert.equal((await settled(request)).decision.answer, 10)
+})
+
+test('Q3 U2 a question is read to its end before it is answered', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: `${'Some words before it. '.repeat(120)}And shall I delete it all?`, required: false } })
+  await appear(request)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  await page.getByText('There is more to read: what was folded is shown now. Answer again when you have.').waitFor()
+  await page.getByText('And shall I delete it all?').first().waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByRole('region', { name: 'What is asked' }).evaluate((region) => region.querySelector('[data-asked]').scrollIntoView({ block: 'end' }))
+  await armed(page)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  assert.equal((await settled(request)).outcome, 'answered')
+})
+
+test('Q3 half a day is no answer, also where nothing would be one', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'When, if ever?', type: 'date', required: false } })
+  await appear(request)
+  await page.getByLabel('Your answer').focus()
+  await page.keyboard.type('0231')
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  await page.getByRole('alert').getByText('Must be a day, like 2026-11-15.').waitFor()
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.getByLabel('Your answer').focus()
+  await page.keyboard.type('02282026')
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.answer, '2026-02-28')
+})
+
+test('Q3 H6 what the agent filled in is marked, and an optional choice is taken back', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'Which one, if any?', type: 'choice', options: ['EUR', 'USD'], default: 'USD', required: false } })
+  await appear(request)
+  await page.getByText('filled in by the agent').waitFor()
+  await check(page, 'a question, filled in by the agent')
+  await page.getByLabel('EUR').check()
+  assert.equal(await page.getByText('filled in by the agent').count(), 0)
+  await page.getByRole('button', { name: 'Clear' }).click()
+  assert.equal(await page.getByRole('radio', { checked: true }).count(), 0)
+  await page.getByRole('button', { name: 'Answer', exact: true }).click()
+  assert.equal((await settled(request)).decision.answer, null)
+})
+
+test('Q3 H6 keys mean what they do after a click on an option, and Enter there answers', async () => {
+  const request = await agent.propose({ kind: 'input', input: { question: 'Which one?', type: 'choice', options: ['EUR', 'USD', 'GBP'] } })
+  await appear(request)
+  await page.getByLabel('EUR').click()
+  await page.keyboard.press('r')
+  await page.getByText('Reject: it will not run').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByLabel('EUR').click()
+  await page.keyboard.press('ArrowDown')
+  assert.ok(await page.getByLabel('USD').isChecked())
+  await armed(page)
+  await page.keyboard.press('Enter')
+  assert.equal((await settled(request)).decision.answer, 'USD')
 })
 
 test('Q3 an optional question may stay without an answer', async () => {
@@ -566,7 +698,7 @@ test('D3 D9 a change that makes it critical leads to the code, and is sent again
       await window.getByLabel('amount', { exact: true }).fill(String(amount))
       await armed(window)
       await window.getByRole('button', { name: 'Approve with changes', exact: true }).click()
-      if (risk === 'high') await window.getByRole('button', { name: 'Approve with changes now' }).click()
+      await window.getByRole('button', { name: 'Approve with changes now' }).click()
     }
     await window.keyboard.press('m')
     await change(5000)
@@ -592,6 +724,95 @@ test('D3 D9 a change that makes it critical leads to the code, and is sent again
   await assertClean(window)
   await window.context().close()
   await stage.server.stop()
+})
+
+test('D1 D9 U2 an editor that was opened and left is no reading: what stands beyond the edge is shown first', async () => {
+  for (const request of [await agent.act('run', { lines: Array.from({ length: 59 }, (_, i) => `line ${i}`) }), await agent.propose({ kind: 'response', response: { text: 'Many words. '.repeat(70) } })]) {
+    await page.setViewportSize({ width: 1360, height: 480 })
+    await appear(request)
+    await page.keyboard.press('m')
+    await page.getByRole('group', { name: /^Change/ }).or(page.getByLabel('Change the answer')).first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Modify' }).first().waitFor()
+    await armed(page)
+    await page.evaluate(() => document.activeElement.blur())
+    await page.keyboard.press('a')
+    await page.getByText('There is more to read. Approve again when you have.').waitFor()
+    assert.equal((await agent.read(request)).state, 'pending')
+    await ann.decide(request, 'reject')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await gone(request)
+  }
+  await page.setViewportSize({ width: 1360, height: 860 })
+})
+
+test('D3 D9 a change is sent by whoever saw all of it: the second look shows what no field did, and Enter confirms it', async () => {
+  const command = `ls /var/www && ${'echo done; '.repeat(12)}rm -rf /var/lib`
+  const request = await agent.act('shell', { command, cwd: '/' }, { risk: 'low' })
+  await appear(request)
+  await page.keyboard.press('m')
+  await page.getByText('Nothing is changed yet.').waitFor()
+  await page.getByLabel('cwd').fill('/tmp')
+  await page.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+  await page.getByRole('group', { name: 'Your change: look once more' }).getByText('It runs with 1 change, as shown above.').waitFor()
+  await page.locator('[data-asked]').getByText(/rm -rf \/var\/lib/).waitFor()
+  await check(page, 'a change at low risk, looked at once more')
+  // Before it is armed, the Enter that led there leads no further.
+  await page.keyboard.press('Escape')
+  await armed(page)
+  await page.getByRole('button', { name: 'Approve with changes', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await page.getByRole('group', { name: 'Your change: look once more' }).waitFor()
+  await armed(page)
+  assert.equal((await agent.read(request)).state, 'pending')
+  await page.keyboard.press('Enter')
+  assert.deepEqual((await settled(request)).release.arguments, { command, cwd: '/tmp' })
+})
+
+test('D3 D8 what I had begun to change is not shown as what somebody else released', async () => {
+  const begin = {
+    action: async () => page.getByLabel('amount').fill('10'),
+    plan: async () => page.getByLabel('Step 1', { exact: true }).fill('list nothing'),
+  }
+  for (const kind of ['action', 'plan'])
+    for (const is_confirming of [true, false]) {
+      const request = await proposals[kind]()
+      await appear(request)
+      if (kind === 'plan') await page.getByLabel('run this optional step 3').uncheck()
+      await page.keyboard.press('m')
+      await begin[kind]()
+      if (is_confirming) {
+        await page.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+        await page.getByRole('button', { name: 'Approve with changes now' }).waitFor()
+      }
+      await ann.decide(request, 'approve')
+      await page.getByText(/ann approved this/).first().waitFor()
+      assert.equal(await page.getByText('What changes').count(), 0)
+      assert.equal(await page.locator('[data-asked] :is(input, textarea, .line-through)').count(), 0)
+      await page.locator('[data-asked]').getByText(kind === 'action' ? '240' : 'list pages', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Go on' }).click()
+      await gone(request)
+    }
+})
+
+test('D4 U2 what is typed while a panel is still being fetched is no other decision', async () => {
+  const window = await open(server, 'ann')
+  const request = await proposals.action()
+  await window.route(/rare_panels-/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await route.continue()
+  })
+  await window.reload()
+  await show(window, request)
+  await window.keyboard.press('d')
+  await window.keyboard.type('run it on staging first')
+  await window.keyboard.press('Enter')
+  await window.getByLabel(/What should the agent try instead/).waitFor()
+  assert.equal(await window.getByText('Reject: it will not run').count(), 0)
+  assert.equal((await agent.read(request)).state, 'pending')
+  await window.context().close()
+  await ann.decide(request, 'reject')
 })
 
 test('Q2 D9 at high risk a plan without a step is confirmed as it stands', async () => {
@@ -751,5 +972,5 @@ test('H6 D9 the second look names what the agent itself expects of it, and says 
   await panel.waitFor()
   assert.match(await panel.innerText(), /billing-bot says: all orders of today are lost/)
   await page.keyboard.press('Escape')
-  await page.getByText(/the server is \d+ % sure/).waitFor()
+  await page.getByText(/\d+ % sure of this risk/).waitFor()
 })

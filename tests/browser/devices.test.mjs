@@ -57,6 +57,7 @@ test('D3 D9 a change that makes it critical is confirmed with a passkey, for exa
   await page.keyboard.press('m')
   await page.getByLabel('amount', { exact: true }).fill('5000')
   await page.getByRole('button', { name: 'Approve with changes', exact: true }).click()
+  await page.getByRole('button', { name: 'Approve with changes now' }).click()
   await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
   const now = await eventually('it is settled', async () => {
     const read = await agent.read(request)

@@ -263,6 +263,8 @@ test('H6 every hostile string in the fields in which it is changed', { timeout: 
   const request = await change({ kind: 'response', response: { text: texts.join('\n') } }, 'Change the answer')
   await unfold(page)
   await inspect('answer')
+  // Among them is a carriage return, which no field keeps.
+  await page.getByRole('button', { name: 'Make them alike' }).click()
   await page.getByLabel('Change the answer').fill(texts.map((text, i) => (i % 5 ? text : `${text}.`)).join('\n'))
   await page.getByText('What changes').waitFor()
   await unfold(page)
@@ -492,6 +494,7 @@ test('H6 changing hostile arguments keeps every byte that was not changed', asyn
   await page.getByLabel('amount').fill('2')
   await inspect('modify')
   await page.getByRole('button', { name: 'Approve with changes' }).click()
+  await page.getByRole('button', { name: 'Approve with changes now' }).click()
   await page.getByText('tool: approved with changes').waitFor()
   const now = await agent.read(request)
   assert.equal(JSON.stringify(now.release.arguments), JSON.stringify({ amount: 2, keep: 'a\u202eb\u200b', proto: JSON.parse('{"__proto__":{"x":1}}') }))

@@ -1,7 +1,7 @@
 // Every screen is a file of its own. The one in the address is fetched while the server is still asked who this is; what deciding
 // needs comes when nothing else is going on, so that it is there at once.
 import { isPhone } from './state/phone'
-import { RequestPane, BulkPane, ChangeEditor, EmptyState, GrantPanel, RarePanel } from './ui/deciding'
+import { RequestPane, BulkPane, ChangeEditor, CodePanel, EmptyState, GrantPanel, RarePanel } from './ui/deciding'
 import { later } from './ui/later'
 
 export const InboxScreen = later(() => import('./inbox/inbox_screen'))
@@ -47,7 +47,7 @@ type Part = { fetch: () => Promise<void> }
 
 /** By the place where a person is: with what one decides there, or what shows the next request. */
 const restOf = (path: string): Part[] =>
-  path === '/' ? [RequestPane, EmptyState, ChangeEditor, RarePanel, BulkPane, GrantPanel] : path === '/chat' ? [RequestPane, ChangeEditor, RarePanel, GrantPanel, InboxScreen] : [InboxScreen, RequestPane]
+  path === '/' ? [RequestPane, CodePanel, EmptyState, ChangeEditor, RarePanel, BulkPane, GrantPanel] : path === '/chat' ? [RequestPane, CodePanel, ChangeEditor, RarePanel, GrantPanel, InboxScreen] : [InboxScreen, RequestPane]
 
 /** Fetches what deciding needs next, one file after the other. The service worker keeps the other screens. */
 export function fetchTheRest(path: string): () => void {

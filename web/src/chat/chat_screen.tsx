@@ -8,8 +8,8 @@ import { conversationOf, sessionsOf, type Entry, type SessionSummary } from '../
 import { beginning, isShownWhole } from '../model/fold'
 import { Guard, type Press } from '../model/guard'
 import { hidesMuch, visibleText } from '../model/marked_text'
-import { isPlainCall, kindWord, plural, titleOf } from '../model/words'
-import { AnswerForm } from '../request/answer_form'
+import { confirmationLabels, isPlainCall, kindWord, plural, titleOf } from '../model/words'
+import { AnswerForm, isHalf } from '../request/answer_form'
 import { useChanged } from '../request/changed'
 import { PlanView } from '../request/plan_view'
 import { AnswerView } from '../request/subject'
@@ -115,7 +115,7 @@ function Question({ request, admits, notice }: { request: Request; admits: Admit
     if (notice) return
     // Where nothing is needed, a press that was meant for what stood here before would be an answer.
     if (!admits(press)) return
-    const checked = checkAnswer(request.input!, draft)
+    const checked = checkAnswer(request.input!, draft, isHalf(form.current))
     if ('error' in checked) {
       setProblem(checked.error)
       return form.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
@@ -157,7 +157,9 @@ function Decide({ request, admits, onReview }: { request: Request; admits: Admit
   ) : is_offline && !held ? (
     <p className="m-0 mt-3 text-[0.875rem] text-soft">No connection: deciding waits until it is back.</p>
   ) : null
-  if (request.kind === 'input' && !held && !why_not) return <Question request={request} admits={admits} notice={notice} />
+  const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? request.input?.question ?? null) as Json
+  const is_plain = isShownWhole(whole) && !hidesMuch([request.action?.tool ?? '', whole]) && (request.risk.level === 'low' || request.risk.level === 'medium')
+  if (request.kind === 'input' && is_plain && !held && !why_not) return <Question request={request} admits={admits} notice={notice} />
   if (notice) return notice
   if (held)
     return (
@@ -166,23 +168,23 @@ function Decide({ request, admits, onReview }: { request: Request; admits: Admit
       </div>
     )
   if (why_not) return <p className="m-0 mt-3 text-[0.875rem] text-soft">You cannot decide this: {visibleText(why_not)}.</p>
-  const whole = (request.action?.arguments ?? request.plan ?? request.response ?? request.confirmation ?? null) as Json
-  const is_quick = isShownWhole(whole) && !hidesMuch([request.action?.tool ?? '', whole]) && (request.risk.level === 'low' || request.risk.level === 'medium') && request.requirement.confirm === null && !request.requirement.reason_required
+  const labels = request.confirmation ? confirmationLabels(request.confirmation) : { yes: 'Approve', no: 'Reject' }
+  const is_quick = is_plain && request.kind !== 'input' && request.requirement.confirm === null && !request.requirement.reason_required
   const send = (decision: 'approve' | 'reject') => (press: Press) => admits(press) && void decide(request, { decision })
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {is_quick && (
         <>
-          <button type="button" className="btn btn-yes min-h-11 md:min-h-9" onClick={send('approve')}>
-            {visibleText(request.confirmation?.confirm_label ?? 'Approve')}
+          <button type="button" className="btn btn-yes min-h-11 py-1 md:min-h-9" onClick={send('approve')}>
+            <span className="foreign">{labels.yes}</span>
           </button>
-          <button type="button" className="btn btn-no min-h-11 md:min-h-9" onClick={send('reject')}>
-            {visibleText(request.confirmation?.cancel_label ?? 'Reject')}
+          <button type="button" className="btn btn-no min-h-11 py-1 md:min-h-9" onClick={send('reject')}>
+            <span className="foreign">{labels.no}</span>
           </button>
         </>
       )}
       <button type="button" className={`btn min-h-11 md:min-h-9 ${is_quick ? 'btn-quiet' : 'btn-yes'}`} onClick={onReview}>
-        {is_quick ? 'More…' : 'Review and decide'}
+        {is_quick ? 'More…' : `Review and ${request.kind === 'input' ? 'answer' : 'decide'}`}
       </button>
     </div>
   )

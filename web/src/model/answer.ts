@@ -1,4 +1,5 @@
 // Answers to questions: what a person filled in, checked as the server will check it.
+import { parseNumber } from './json'
 import type { Input, Json } from '../wire'
 
 export const file_bytes_max = 128 * 1024
@@ -6,7 +7,7 @@ export const file_bytes_max = 128 * 1024
 const name_bytes_max = 200
 
 export type FileAnswer = { name: string; media_type: string; content_base64: string }
-export type Draft = { text: string; chosen: string[]; file: FileAnswer | 'reading' | null }
+export type Draft = { text: string; chosen: string[]; file: FileAnswer | 'reading' | 'refused' | null }
 
 export function draftFor(input: Input): Draft {
   const given = input.default
@@ -31,6 +32,12 @@ export const fileName = (name: string): string => name.slice(0, new TextEncoder(
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
+/** The server counts bytes. */
+export function tooLong(text: string, bytes_max: number): string | null {
+  const over = bytesOf(text) - bytes_max
+  return over > 0 ? `Too long by ${over} of ${bytes_max} bytes.` : null
+}
+
 function isDate(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
   if (!match) return false
@@ -41,26 +48,28 @@ function isDate(text: string): boolean {
 type Checked = { value: Json } | { error: string }
 
 function checkNumber(input: Input, text: string): Checked {
-  const number = Number(text)
-  if (!Number.isFinite(number)) return { error: 'Must be a number.' }
+  // As it was typed, or not at all.
+  const read = parseNumber(text)
+  if ('error' in read) return { error: `${read.error.charAt(0).toUpperCase()}${read.error.slice(1)}.` }
+  const number = read.value
   if (typeof input.min === 'number' && number < input.min) return { error: `Must be at least ${input.min}.` }
   if (typeof input.max === 'number' && number > input.max) return { error: `Must be at most ${input.max}.` }
   return { value: number }
 }
 
-/** The answer to send, or what is wrong with it. An optional question may be answered with nothing. */
-export function checkAnswer(input: Input, draft: Draft): Checked {
+/** The answer to send, or what is wrong with it. An optional question may be answered with nothing, and `is_half` of one is not that. */
+export function checkAnswer(input: Input, draft: Draft, is_half = false): Checked {
   const nothing: Checked = input.required ? { error: 'An answer is needed.' } : { value: null }
   switch (input.type) {
-    case 'text':
+    case 'text': {
       if (!draft.text) return nothing
-      if (typeof input.max_length === 'number' && bytesOf(draft.text) > input.max_length)
-        return { error: `Too long by ${bytesOf(draft.text) - input.max_length} of ${input.max_length} bytes.` }
-      return { value: draft.text }
+      const error = typeof input.max_length === 'number' ? tooLong(draft.text, input.max_length) : null
+      return error ? { error } : { value: draft.text }
+    }
     case 'number':
       return draft.text.trim() ? checkNumber(input, draft.text.trim()) : nothing
     case 'date':
-      if (!draft.text) return nothing
+      if (!draft.text && !is_half) return nothing
       return isDate(draft.text) ? { value: draft.text } : { error: 'Must be a day, like 2026-11-15.' }
     case 'choice': {
       const [choice] = draft.chosen
@@ -72,6 +81,7 @@ export function checkAnswer(input: Input, draft: Draft): Checked {
     case 'file':
       // Not nothing: whoever chose a file means it, also where the question may stay without an answer.
       if (draft.file === 'reading') return { error: 'The file is still being read.' }
+      if (draft.file === 'refused') return { error: `This file cannot be sent. Choose another one${input.required ? '' : ', or clear it'}.` }
       return draft.file ? { value: draft.file } : nothing
   }
 }

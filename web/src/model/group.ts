@@ -54,6 +54,7 @@ export function whyNotTogether(request: Request): string | null {
   if (request.risk.level === 'critical') return 'critical: decide it alone'
   if (request.requirement.confirm !== null) return 'needs its own code: decide it alone'
   if (reversibilityOf(request) === 'irreversible') return 'cannot be undone: decide it alone'
+  if (request.confirmation && (request.confirmation.confirm_label !== 'Confirm' || request.confirmation.cancel_label !== 'Cancel')) return 'its buttons have words of their own: decide it alone'
   if (request.proposed !== null) return 'somebody changed it: decide it alone'
   const content = contentOf(request)
   if (!isShownWhole(content) || JSON.stringify(content).length > together_max) return 'too long to read beside others: decide it alone'

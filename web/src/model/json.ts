@@ -73,20 +73,6 @@ export function shortJson(value: Json | undefined, length_max = 80): string {
   return text.length > length_max ? `${text.slice(0, length_max - 1)}…` : text
 }
 
-/** Reads JSON that a person typed; says where it is wrong, and refuses numbers that would be rounded. */
-export function parseTyped(text: string): { value: Json } | { error: string } {
-  let rounded = ''
-  try {
-    const value = JSON.parse(text, function (this: unknown, _name: string, item: unknown, context?: { source?: string }) {
-      if (typeof item === 'number' && context?.source && !isExact(context.source)) rounded = context.source
-      return item
-    } as (this: unknown, name: string, item: unknown) => unknown) as Json
-    return rounded ? { error: `${rounded} cannot be kept exactly` } : { value }
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : 'not JSON' }
-  }
-}
-
 const number_form = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** True when the text is a number of JSON that arrives as written. */

@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { Input, Json, Me, Request } from '../wire'
-import { checkAnswer, draftFor, fileName } from './answer'
+import { checkAnswer, draftFor, fileName, tooLong } from './answer'
 import { decisionsFor, mayGrant, missingVotes, whoDecides, whyNotDecide } from './authority'
 import { findDanger } from './danger'
 import { matches, no_filter, readFilter, writeFilter } from './filter'
 import { columnsOf, groupKey, rowsOf, whyNotTogether } from './group'
 import { Guard } from './guard'
 import { findHidden } from './hidden'
-import { changes, isExact, isSame, parseNumber, parseTyped, printPath, setAt } from './json'
+import { changes, isExact, isSame, parseNumber, printPath, setAt } from './json'
 import { likenessOf } from './likeness'
+import { alike, fromField, lineEndOf, toField } from './lines'
 import { countMarks, markedPieces, visibleText } from './marked_text'
 import { inOrder, nextOrderChange } from './order'
 import { findSecrets, isSecretName } from './secrets'
 import { testRequest } from './test_request'
 import { formatLeft, formatSpan } from './time'
+import { parseTyped } from './typed'
 
 const now = Date.parse('2026-11-15T12:00:00.000Z')
 
@@ -139,6 +141,12 @@ describe('grouping', () => {
     expect(whyNotTogether(request({ risk: risk('low', 'irreversible') }))).toMatch(/undone/)
     expect(whyNotTogether(request({ kind: 'input' }))).toMatch(/answer/)
   })
+  it('never decides with others what has words of its own on its buttons: they may mean the opposite', () => {
+    const asks = (confirm_label: string, cancel_label: string) => request({ kind: 'confirmation', confirmation: { message: 'Keep the backups?', details: null, confirm_label, cancel_label } })
+    expect(whyNotTogether(asks('Delete them', 'Cancel'))).toMatch(/alone/)
+    expect(whyNotTogether(asks('Confirm', 'Approve'))).toMatch(/alone/)
+    expect(whyNotTogether(asks('Confirm', 'Cancel'))).toBeNull()
+  })
 })
 
 describe('guard', () => {
@@ -192,6 +200,21 @@ describe('JSON trees', () => {
   it('reads typed JSON and says what is wrong', () => {
     expect(parseTyped('{"a": 1}')).toEqual({ value: { a: 1 } })
     expect(parseTyped('{a: 1}')).toHaveProperty('error')
+  })
+  it.each([['{"amount": 1, "amount": 2}', '"amount"'], ['[{"a": {"b": 1, "c": "{", "\\u0062" : []}}]', '"\\u0062"']])('D3 refuses typed JSON in which a name stands twice: %s', (text, name) => {
+    expect(parseTyped(text)).toEqual({ error: `${name} stands twice in one object` })
+  })
+  it.each(['{"a": {"a": 1}, "b": {"a": "a:"}}', '[{"a": 1}, {"a": 2}]', '{"a": "\\"a\\": {", "b": ["a", "a"]}'])('D3 takes typed JSON in which a name stands once in each object: %s', (text) => {
+    expect(parseTyped(text)).toEqual({ value: JSON.parse(text) })
+  })
+})
+
+describe('texts in fields for lines', () => {
+  it.each([['one', '\n'], ['one\ntwo', '\n'], ['one\r\ntwo\r\n', '\r\n'], ['one\rtwo', null], ['one\r\ntwo\n', null], ['\none\r\n', null]] as const)('%j ends its lines with %j', (text, end) => expect(lineEndOf(text)).toBe(end))
+  it('D3 come back as they were, but for what was changed', () => {
+    expect(fromField(toField('one\r\ntwo'), '\r\n')).toBe('one\r\ntwo')
+    expect(fromField('one\ntwo!\n', '\n')).toBe('one\ntwo!\n')
+    expect(alike('one\r\ntwo\rthree\n')).toBe('one\ntwo\nthree\n')
   })
 })
 
@@ -266,6 +289,19 @@ describe('answers (Q3)', () => {
   ])('%j refuses %j', (part, given) => expect(checkAnswer(input(part), draft(given))).toHaveProperty('error'))
   it.each([true, false])('a file that is still being read is no answer, and not nothing either (required: %j)', (required) => {
     expect(checkAnswer(input({ type: 'file', required }), { text: '', chosen: [], file: 'reading' })).toEqual({ error: 'The file is still being read.' })
+  })
+  it.each([['12345678901234567890123'], ['0x1F'], ['0b11'], ['9007199254740993'], ['1,5'], ['Infinity']])('a number that would arrive as another one is refused: %s', (text) => {
+    expect(checkAnswer(input({ type: 'number', required: false }), draft({ text }))).toHaveProperty('error')
+  })
+  it('what was typed or chosen and cannot be sent is not nothing, also where nothing would do', () => {
+    const optional = (type: Input['type']) => input({ type, required: false })
+    expect(checkAnswer(optional('date'), draft({}), true)).toEqual({ error: 'Must be a day, like 2026-11-15.' })
+    expect(checkAnswer(optional('date'), draft({}))).toEqual({ value: null })
+    expect(checkAnswer(optional('file'), draft({ file: 'refused' }))).toEqual({ error: 'This file cannot be sent. Choose another one, or clear it.' })
+  })
+  it('counts bytes, as the server does', () => {
+    expect(tooLong('語'.repeat(1500), 2000)).toBe('Too long by 2500 of 2000 bytes.')
+    expect(tooLong('x'.repeat(2000), 2000)).toBeNull()
   })
   it.each([['notes.txt', 'notes.txt'], ['x'.repeat(201), 'x'.repeat(200)], ['東'.repeat(100), '東'.repeat(66)], ['a' + '🙂'.repeat(60), 'a' + '🙂'.repeat(49)]])('the name %j of a file is sent as %j', (name, sent) => {
     expect(fileName(name)).toBe(sent)

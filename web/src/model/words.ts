@@ -1,4 +1,5 @@
 // The words people read for the words of the wire.
+import { visibleText } from './marked_text'
 import type { DecisionKind, EventName, Json, Kind, Outcome, Request, RiskLevel, TimeoutAction } from '../wire'
 
 export const risks: RiskLevel[] = ['critical', 'high', 'medium', 'low']
@@ -79,6 +80,9 @@ export function claimedConsequences(claimed: Json): string[] {
   const list = typeof claimed === 'object' && claimed !== null && !Array.isArray(claimed) ? claimed['consequences'] : null
   return Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string' && item !== '') : []
 }
+
+/** What its buttons say: the word of the page first, since those of the agent may mean the opposite. */
+export const confirmationLabels = ({ confirm_label, cancel_label }: NonNullable<Request['confirmation']>): { yes: string; no: string } => ({ yes: `Yes: ${visibleText(confirm_label)}`, no: `No: ${visibleText(cancel_label)}` })
 
 /** The tool of an action, or what else is asked. */
 export const subjectOf = (request: Request): string => request.action?.tool ?? kindWord[request.kind]

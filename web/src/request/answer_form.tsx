@@ -1,10 +1,13 @@
 // The six kinds of question.
-import { useId, useRef, useState } from 'react'
-import { file_bytes_max, fileName, type Draft, type FileAnswer } from '../model/answer'
+import { useId, useRef, useState, type KeyboardEvent } from 'react'
+import { draftFor, file_bytes_max, fileName, type Draft, type FileAnswer } from '../model/answer'
 import { visibleText } from '../model/marked_text'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
 import type { Input } from '../wire'
+
+/** What stands in a field of the form but is no value: a day that is half typed, or that no month has. */
+export const isHalf = (form: HTMLElement | null): boolean => form?.querySelector<HTMLInputElement>('input[data-answer]')?.validity.badInput ?? false
 
 type Props = { input: Input; draft: Draft; error: string | null; onChange: (draft: Draft) => void; onSubmit: () => void }
 
@@ -15,7 +18,7 @@ async function readFile(file: File): Promise<FileAnswer> {
   return { name: fileName(file.name), media_type: file.type || 'application/octet-stream', content_base64: btoa(binary) }
 }
 
-function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; is_many: boolean }) {
+function Choices({ input, draft, onChange, onSubmit, id, is_many }: Props & { id: string; is_many: boolean }) {
   const toggle = (option: string) => {
     if (!is_many) return onChange({ ...draft, chosen: [option] })
     const chosen = draft.chosen.includes(option) ? draft.chosen.filter((one) => one !== option) : [...draft.chosen, option]
@@ -25,7 +28,7 @@ function Choices({ input, draft, onChange, id, is_many }: Props & { id: string; 
     <div className="grid gap-1">
       {(input.options ?? []).map((option, i) => (
         <label key={i} className="flex min-h-11 cursor-pointer items-center gap-3 rounded-lg border border-line bg-sheet px-3.5 py-2 hover:bg-well has-checked:border-accent has-checked:bg-pick">
-          <input type={is_many ? 'checkbox' : 'radio'} name={id} data-answer={i === 0 || undefined} className="size-4 shrink-0 accent-accent" checked={draft.chosen.includes(option)} onChange={() => toggle(option)} />
+          <input type={is_many ? 'checkbox' : 'radio'} name={id} data-answer={i === 0 || undefined} className="size-4 shrink-0 accent-accent" checked={draft.chosen.includes(option)} onChange={() => toggle(option)} onKeyDown={(event) => event.key === 'Enter' && !event.repeat && onSubmit()} />
           <span className="foreign min-w-0">
             <SafeText text={option} />
           </span>
@@ -46,13 +49,13 @@ function FileField({ draft, onChange, shared }: { draft: Draft; onChange: Props[
     chosen.current = file
     // While it is being read nothing is the answer, least of all the file that was chosen before.
     const is_taken = file !== undefined && !is_large
-    onChange({ ...draft, file: is_taken ? 'reading' : null })
+    onChange({ ...draft, file: is_taken ? 'reading' : is_large ? 'refused' : null })
     if (!is_taken) return
     // It may have gone since it was chosen, or be a folder.
     const content = await readFile(file).catch(() => null)
     if (chosen.current !== file) return
     if (!content) setProblem(`${visibleText(file.name)} could not be read.`)
-    onChange({ ...draft, file: content })
+    onChange({ ...draft, file: content ?? 'refused' })
   }
   const problem_id = `${shared.id}-problem`
   return (
@@ -60,7 +63,7 @@ function FileField({ draft, onChange, shared }: { draft: Draft; onChange: Props[
       <input {...shared} type="file" aria-invalid={shared['aria-invalid'] || problem !== null} aria-describedby={problem ? `${problem_id} ${shared['aria-describedby']}` : shared['aria-describedby']} className="field py-1.5 file:mr-3 file:rounded-md file:border-0 file:bg-well file:px-3 file:py-1 file:text-ink" onChange={(event) => void take(event.target.files?.[0])} />
       {/* There before it says anything: what comes together with its words is not announced everywhere. */}
       <p role="status" className="m-0 mt-1 text-[0.875rem] text-faint">
-        {draft.file && draft.file !== 'reading' && (
+        {draft.file && typeof draft.file === 'object' && (
           <>
             <SafeText text={draft.file.name} /> is your answer.
           </>
@@ -87,6 +90,8 @@ function limitsOf(input: Input): string {
 export function AnswerForm(props: Props) {
   const { input, draft, error, onChange, onSubmit } = props
   const id = useId()
+  /** A file field forgets what was chosen only by being made anew. */
+  const [cleared, clear] = useState(0)
   const hint = [limitsOf(input), input.required ? '' : 'may stay empty'].filter(Boolean).join(' · ')
   const shared: Shared = {
     id,
@@ -97,25 +102,29 @@ export function AnswerForm(props: Props) {
   }
   const placeholder = visibleText(input.placeholder ?? '')
   const text = (event: { target: { value: string } }) => onChange({ ...draft, text: event.target.value })
+  const onEnter = (event: KeyboardEvent) => event.key === 'Enter' && !event.repeat && !event.nativeEvent.isComposing && (input.type !== 'text' || event.ctrlKey || event.metaKey) && onSubmit()
   let control
   switch (input.type) {
     case 'text':
-      control = <textarea {...shared} placeholder={placeholder} className="field min-h-24" value={draft.text} onChange={text} />
+      control = <textarea {...shared} placeholder={placeholder} className="field min-h-24" value={draft.text} onChange={text} onKeyDown={onEnter} />
       break
     case 'number':
-      control = <input {...shared} placeholder={placeholder} className="field max-w-60 font-mono" inputMode="decimal" autoComplete="off" value={draft.text} onChange={text} onKeyDown={(event) => event.key === 'Enter' && !event.repeat && onSubmit()} />
+      control = <input {...shared} placeholder={placeholder} className="field max-w-60 font-mono" inputMode="decimal" autoComplete="off" value={draft.text} onChange={text} onKeyDown={onEnter} />
       break
     case 'date':
-      control = <input {...shared} className="field max-w-60" type="date" value={draft.text} onChange={text} />
+      control = <input {...shared} className="field max-w-60" type="date" value={draft.text} onChange={text} onKeyDown={onEnter} />
       break
     case 'choice':
     case 'multi_choice':
       control = <Choices {...props} id={id} is_many={input.type === 'multi_choice'} />
       break
     case 'file':
-      control = <FileField draft={draft} onChange={onChange} shared={shared} />
+      control = <FileField key={cleared} draft={draft} onChange={onChange} shared={shared} />
       break
   }
+  // What the agent put there is marked as long as it stands there.
+  const given = draftFor(input)
+  const is_given = input.default != null && (given.text !== '' || given.chosen.length > 0) && JSON.stringify(given) === JSON.stringify(draft)
   const is_list = input.type === 'choice' || input.type === 'multi_choice'
   return (
     <div role={is_list ? 'group' : undefined} aria-label={is_list ? 'Your answer' : undefined} aria-describedby={is_list ? `${id}-hint` : undefined}>
@@ -126,9 +135,28 @@ export function AnswerForm(props: Props) {
       )}
       {control}
       {!is_list && <HiddenHint id={id} text={draft.text} />}
-      <p id={`${id}-hint`} role={error ? 'alert' : undefined} className={`m-0 mt-1.5 min-h-5 text-[0.875rem] ${error ? 'text-no' : 'text-faint'}`}>
-        {error ?? hint}
-      </p>
+      <div className="mb-2 mt-1.5 flex items-baseline gap-3 text-[0.875rem]">
+        <p id={`${id}-hint`} role={error ? 'alert' : undefined} className={`m-0 min-h-5 ${error ? 'text-no' : 'text-faint'}`}>
+          {error ?? (
+            <>
+              {is_given && <b className="font-medium text-medium">filled in by the agent{hint && ' · '}</b>}
+              {hint}
+            </>
+          )}
+        </p>
+        {!input.required && (draft.chosen.length > 0 || draft.file) && (
+          <button
+            type="button"
+            className="btn-link"
+            onClick={() => {
+              clear(cleared + 1)
+              onChange({ text: '', chosen: [], file: null })
+            }}
+          >
+            Clear
+          </button>
+        )}
+      </div>
     </div>
   )
 }

@@ -1,12 +1,14 @@
 // Changing arguments without changing their types: a number stays a number, a switch a switch. Whoever wants to add or
 // remove members edits the JSON.
 import { useEffect, useId, useRef, useState } from 'react'
-import { entriesOf, isObject, parseNumber, parseTyped, printPath, setAt, type Path } from '../model/json'
+import { entriesOf, isObject, parseNumber, printPath, setAt, type Path } from '../model/json'
+import { parseTyped } from '../model/typed'
 import { visibleJson } from '../model/hidden'
 import { isSecretName, isTooMuch, mask } from '../model/secrets'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { SafeText } from '../ui/safe_text'
 import type { Json, JsonObject } from '../wire'
+import { LinesField } from './lines_field'
 
 type LeafProps = { name: string; is_secret: boolean; value: Json; onChange: (value: Json | undefined) => void }
 
@@ -46,8 +48,6 @@ function LeafEditor({ name, is_secret, value, onChange }: LeafProps) {
   // Whoever pressed the button types next, and into the field; what the page uncovers by itself takes no focus.
   const is_pressed = useRef(false)
   useEffect(() => void (is_pressed.current && document.getElementById(id)?.focus()), [is_masked])
-  // As it was found: a field that became another one while somebody types would lose the focus, and keys would decide.
-  const [is_long] = useState(typeof value === 'string' && (value.length > 80 || value.includes('\n')))
   const label = (
     <label htmlFor={id} className="font-mono text-[0.875rem] text-soft sm:pt-2">
       <SafeText text={name} />
@@ -71,10 +71,7 @@ function LeafEditor({ name, is_secret, value, onChange }: LeafProps) {
         <option value="false">false</option>
       </select>
     )
-  else if (typeof value === 'string' && is_long)
-    control = <textarea id={id} aria-describedby={hintOf(id, value)} className="field min-h-28 font-mono" spellCheck={false} value={value} onChange={(event) => onChange(event.target.value)} />
-  else if (typeof value === 'string')
-    control = <input id={id} aria-describedby={hintOf(id, value)} className="field font-mono" spellCheck={false} autoComplete="off" value={value} onChange={(event) => onChange(event.target.value)} />
+  else if (typeof value === 'string') control = <LinesField id={id} aria-describedby={hintOf(id, value)} className="font-mono" spellCheck={false} autoComplete="off" value={value} onChange={onChange} />
   else control = <input id={id} className="field font-mono text-faint" readOnly value={value === null ? 'null' : Array.isArray(value) ? '[ ]' : '{ }'} />
   return (
     <div className="grid grid-cols-1 gap-x-4 gap-y-1 sm:grid-cols-[minmax(6rem,12rem)_1fr]">
@@ -158,7 +155,7 @@ export function ArgumentsEditor({ original, value, onChange }: Props) {
           <label htmlFor={id} className="sr-only">
             Arguments as JSON
           </label>
-          <textarea id={id} aria-describedby={hintOf(id, raw)} className="field min-h-56 font-mono text-[0.875rem] leading-6" spellCheck={false} value={raw} aria-invalid={raw_error !== null} onChange={(event) => changeRaw(event.target.value)} />
+          <textarea id={id} aria-describedby={hintOf(id, raw)} className="field min-h-56 field-sizing-content font-mono text-[0.875rem] leading-6" spellCheck={false} value={raw} aria-invalid={raw_error !== null} onChange={(event) => changeRaw(event.target.value)} />
           <HiddenHint id={id} text={raw} />
           {raw_error && <p className="m-0 mt-1 text-[0.8125rem] text-no">{raw_error}</p>}
         </>

@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef } from 'react'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { ArgumentsEditor } from './arguments_editor'
+import { LinesField } from './lines_field'
 import { PlanEditor } from './plan_editor'
 import type { Revision } from './revision'
 import type { Request } from '../wire'
@@ -22,7 +23,7 @@ function AnswerEditor({ text, onChange }: { text: string; onChange: (text: strin
   const id = useId()
   return (
     <>
-      <textarea ref={field} aria-label="Change the answer" aria-describedby={hintOf(id, text)} className="field min-h-40 leading-6" value={text} onChange={(event) => onChange(event.target.value)} />
+      <LinesField ref={field} aria-label="Change the answer" aria-describedby={hintOf(id, text)} className="min-h-40 leading-6" value={text} onChange={onChange} />
       <HiddenHint id={id} text={text} />
     </>
   )

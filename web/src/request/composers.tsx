@@ -1,24 +1,40 @@
 // What unfolds above the decision bar: the words that go with a decision. Enter sends, Escape goes back, 1 to 4 take a
 // prepared sentence.
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
-import { client } from '../client'
-import { sentence } from '../errors'
+import { useEffect, useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { flushSync } from 'react-dom'
+import { tooLong } from '../model/answer'
 import { beginning } from '../model/fold'
 import type { Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { claimedConsequences, reversibilityOf, reversibilityWord } from '../model/words'
 import { useDraft } from '../state/drafts'
-import { useLoad } from '../state/load'
-import { canUsePasskeys, passkeyProblem } from '../state/passkeys'
 import { WarnIcon } from '../ui/icons'
+import { Key } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Request } from '../wire'
 import { useArming } from './changed'
 
 type Call = Omit<DecisionCall, 'digest'>
-export type Props = { request: Request; onSend: (call: Call, press: Press) => void; onClose: () => void }
+export type Props = {
+  request: Request
+  /** False once this person cannot decide it any more: somebody else may be asked by now. What they wrote stays. */
+  can_send: boolean
+  onSend: (call: Call, press: Press) => void
+  onClose: () => void
+}
 
-export const words_max = 2000
+/** In bytes, as the server counts. */
+const words_max = 2000
+export const wordsTooLong = (text: string): string | null => tooLong(text.trim(), words_max)
+
+export function TooLong({ id, text }: { id: string; text: string }) {
+  const problem = wordsTooLong(text)
+  return (
+    <p id={`${id}-long`} role="status" className="m-0 mt-1 text-[0.875rem] text-no empty:m-0">
+      {problem}
+    </p>
+  )
+}
 
 export function Panel({ title, children, onClose }: { title: string; children: ReactNode; onClose: () => void }) {
   return (
@@ -61,23 +77,34 @@ type WordsProps = {
   label: string
   presets: string[]
   is_required: boolean
+  can_send: boolean
   button: string
   button_class: string
   onSend: (words: string, press: Press) => void
   onClose: () => void
 }
 
-export function Words({ request, of, label, presets, is_required, button, button_class, onSend, onClose }: WordsProps) {
+export function Words({ request, of, label, presets, is_required, can_send, button, button_class, onSend, onClose }: WordsProps) {
   const [text, setText] = useDraft(request, of, '')
   const field = useRef<HTMLTextAreaElement>(null)
   const id = useId()
   useEffect(() => field.current?.focus(), [])
-  const is_ready = !is_required || text.trim() !== ''
+  const is_ready = can_send && (!is_required || text.trim() !== '') && !wordsTooLong(text)
+  /** The digit that was a prepared sentence, in the moment in which it may still be the first of a number. */
+  const digit = useRef<{ key: string; sentence: string; until: number } | null>(null)
   const send = (press: Press) => is_ready && onSend(text.trim(), press)
   const onKeyDown = (event: KeyboardEvent) => {
     const preset = presets[Number(event.key) - 1]
-    if (preset && text === '') {
+    const before = digit.current
+    // A digit that is held is one press.
+    if (before && event.repeat) return event.preventDefault()
+    if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) digit.current = null
+    if (before && !digit.current && before.sentence === text && event.timeStamp < before.until) {
+      // They write on. The character itself follows, behind the digit.
+      flushSync(() => setText(before.key))
+    } else if (preset && text === '') {
       event.preventDefault()
+      digit.current = { key: event.key, sentence: preset, until: event.timeStamp + digit_ms }
       setText(preset)
     } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && !event.nativeEvent.isComposing) {
       event.preventDefault()
@@ -107,7 +134,8 @@ export function Words({ request, of, label, presets, is_required, button, button
       <label htmlFor={id} className="sr-only">
         {label}
       </label>
-      <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" placeholder={label} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
+      <textarea ref={field} id={id} rows={2} aria-describedby={`${id}-long`} className="field block" placeholder={label} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
+      <TooLong id={id} text={text} />
       <Foot onClose={onClose}>
         <button type="button" className={`btn min-h-11 md:min-h-9 ${button_class}`} disabled={!is_ready} onClick={send}>
           {button}
@@ -116,6 +144,9 @@ export function Words({ request, of, label, presets, is_required, button, button
     </>
   )
 }
+
+/** Whoever chose a sentence reads it first; whoever writes a number goes on at once. */
+const digit_ms = 1000
 
 type NoteProps = { note: string; onChange: (note: string) => void; onSend: (press: Press) => void; onClose: () => void }
 
@@ -136,14 +167,15 @@ export function NoteField({ note, onChange, onSend, onClose }: NoteProps) {
       <label htmlFor={id} className="label mb-1 block">
         A note with your approval. The agent reads it.
       </label>
-      <textarea ref={field} id={id} rows={2} maxLength={words_max} className="field block" value={note} onChange={(event) => onChange(event.target.value)} onKeyDown={onKeyDown} />
+      <textarea ref={field} id={id} rows={2} aria-describedby={`${id}-long`} className="field block" value={note} onChange={(event) => onChange(event.target.value)} onKeyDown={onKeyDown} />
+      <TooLong id={id} text={note} />
     </div>
   )
 }
 
 const reject_words = ['The values are wrong.', 'This is not needed.', 'Too risky; find a safer way.', 'It was already done.']
 
-export function RejectPanel({ request, onSend, onClose }: Props) {
+export function RejectPanel({ request, can_send, onSend, onClose }: Props) {
   const is_required = request.requirement.reason_required
   return (
     <Panel title="Reject: it will not run" onClose={onClose}>
@@ -153,6 +185,7 @@ export function RejectPanel({ request, onSend, onClose }: Props) {
         label={is_required ? 'Why? The agent reads this. (needed)' : 'Why? The agent reads this.'}
         presets={reject_words}
         is_required={is_required}
+        can_send={can_send}
         button="Reject"
         button_class="btn-stop"
         onSend={(reason, press) => onSend({ decision: 'reject', ...(reason ? { reason } : {}) }, press)}
@@ -190,87 +223,27 @@ export function Consequences({ request, about = '' }: { request: Request; about?
   )
 }
 
-type ConfirmProps = {
+export type ConfirmProps = {
   request: Request
   what: string
   /** What goes beyond a plain yes: changes, or what else passes. */
   about: string
+  can_send: boolean
   onConfirm: (press: Press) => void
   onClose: () => void
 }
 
-/** High risk: the warning, and a second press. */
-export function WarnPanel({ request, what, about, onConfirm, onClose }: ConfirmProps) {
+/** High risk: the warning, and a second press. So for every change, which is seen whole before it is sent. */
+export function WarnPanel({ request, what, about, can_send, onConfirm, onClose }: ConfirmProps) {
   const is_arming = useArming(true)
+  const is_high = request.risk.level === 'high' || request.risk.level === 'critical'
   return (
-    <Panel title="High risk: look once more" onClose={onClose}>
-      <Consequences request={request} about={about} />
+    <Panel title={is_high ? 'High risk: look once more' : 'Your change: look once more'} onClose={onClose}>
+      {is_high ? <Consequences request={request} about={about} /> : <p className="m-0 mb-2">{about}</p>}
       <Foot onClose={onClose}>
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" aria-disabled={is_arming} onClick={onConfirm}>
-          {what}
+        <button type="button" className="btn btn-yes min-h-11 max-w-full py-1 md:min-h-9" disabled={!can_send} aria-disabled={is_arming} onClick={onConfirm}>
+          <span className="foreign">{what}</span> <Key name="↵" />
         </button>
-      </Foot>
-    </Panel>
-  )
-}
-
-/** The code of exactly this content must be typed. */
-export function CodePanel({ request, code, what, about, onConfirm, onPasskey, onClose }: ConfirmProps & { code: string; onPasskey: (signal: AbortSignal, press: Press) => Promise<void> }) {
-  const { data: passkeys } = useLoad(canUsePasskeys() ? 'passkeys' : null, client.passkeys, { fresh_ms: 60_000 })
-  const [problem, setProblem] = useState<string | null>(null)
-  // Whoever leaves has not confirmed, whatever the device is asked meanwhile.
-  const leaving = useRef<AbortController>(null)
-  useEffect(() => {
-    const controller = (leaving.current = new AbortController())
-    return () => controller.abort()
-  }, [])
-  const confirmWithPasskey = async (press: Press) => {
-    const { signal } = leaving.current!
-    setProblem(null)
-    try {
-      await onPasskey(signal, press)
-    } catch (error) {
-      if (!signal.aborted) setProblem(passkeyProblem(error) ?? sentence(error))
-    }
-  }
-  const [typed, setTyped] = useState('')
-  const field = useRef<HTMLInputElement>(null)
-  const id = useId()
-  useEffect(() => field.current?.focus(), [])
-  const is_right = typed.trim() === code
-  return (
-    <Panel title="Critical: confirm what you release" onClose={onClose}>
-      <Consequences request={request} about={about} />
-      {problem && (
-        <p role="alert" className="m-0 mb-2 text-no">
-          {problem}
-        </p>
-      )}
-      <Foot onClose={onClose}>
-        <div>
-          <label htmlFor={id} className="label mb-1 block">
-            Type <b className="font-mono text-[1rem] tracking-widest text-ink">{code}</b>
-          </label>
-          <input
-            ref={field}
-            id={id}
-            className="field w-32 font-mono text-lg tracking-widest"
-            inputMode="numeric"
-            autoComplete="off"
-            maxLength={8}
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-            onKeyDown={(event) => event.key === 'Enter' && !event.repeat && is_right && onConfirm(event)}
-          />
-        </div>
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_right} onClick={onConfirm}>
-          {what}
-        </button>
-        {passkeys && passkeys.length > 0 && (
-          <button type="button" className="btn min-h-11 md:min-h-9" onClick={(press) => void confirmWithPasskey(press)}>
-            Confirm with a passkey
-          </button>
-        )}
       </Foot>
     </Panel>
   )

@@ -23,6 +23,7 @@ import { Consequences, Foot, Panel } from './composers'
 type Call = Omit<DecisionCall, 'digest'>
 type Props = {
   request: Request
+  can_send: boolean
   onSend: (call: Call, meaning: string) => void
   /** Other terms stand there now: only from here on a press can mean them. */
   onShown: () => void
@@ -31,6 +32,7 @@ type Props = {
 }
 type ChooseProps = {
   request: Request
+  can_send: boolean
   rules: GrantRules
   offer: Offer & { can: true }
   history: Request[]
@@ -122,7 +124,7 @@ function useAsked(request: Request, rules: GrantRules, terms: Terms): string | n
   return `The policy would ask again all the same${by ? ` (${by})` : ''}: ${said.because || 'it is a requirement that no grant waives'}.`
 }
 
-function Choose({ request, rules, offer, history, is_complete, onSend, onClose }: ChooseProps) {
+function Choose({ request, can_send, rules, offer, history, is_complete, onSend, onClose }: ChooseProps) {
   const spans = spansWithin(offer.ttl_max_s)
   const [terms, setTerms] = useState<Terms>(() => ({
     for_s: spans.includes(3600) ? 3600 : spans[0]!,
@@ -198,7 +200,7 @@ function Choose({ request, rules, offer, history, is_complete, onSend, onClose }
             {Number.isNaN(terms.uses) ? `How many times: a whole number. The policy gives at most ${plural(offer.uses_max, 'use')}.` : `The total: a number. The policy gives at most ${offer.sum?.max} in total.`}
           </p>
         )}
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={(press) => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms), press)}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready || !can_send} onClick={(press) => onSend({ decision: 'approve', grant: wireTerms(terms) }, scopeWords(scope, terms), press)}>
           Approve, and similar for {durationWord(terms.for_s)}
         </button>
       </Foot>
@@ -217,7 +219,7 @@ function Refusal({ children, onClose }: { children: ReactNode; onClose: () => vo
   )
 }
 
-export default function GrantPanel({ request, onSend, onShown, admits, onClose }: Props) {
+export default function GrantPanel({ request, can_send, onSend, onShown, admits, onClose }: Props) {
   const tool = request.action?.tool ?? ''
   const policy = useLoad('policy', client.policy, { fresh_ms: 30_000 })
   const history = useLoad(`history of ${JSON.stringify([request.agent, tool])}`, () => client.list({ agent: request.agent, tool, limit: String(history_max) }), { fresh_ms: 10_000 })
@@ -267,7 +269,7 @@ export default function GrantPanel({ request, onSend, onShown, admits, onClose }
         </Link>
       </Refusal>
     )
-  else body = <Choose key={version} request={request} onSend={(...pressed) => void send(...pressed)} onClose={onClose} rules={rules} offer={offer} history={history.data.requests} is_complete={history.data.next_cursor === null} />
+  else body = <Choose key={version} request={request} can_send={can_send} onSend={(...pressed) => void send(...pressed)} onClose={onClose} rules={rules} offer={offer} history={history.data.requests} is_complete={history.data.next_cursor === null} />
   return (
     <Panel title="Approve this, and similar ones for a while" onClose={onClose}>
       {(request.risk.level === 'high' || request.risk.level === 'critical') && <Consequences request={request} />}

@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef } from 'react'
 import { HiddenHint, hintOf } from '../ui/hidden_hint'
 import { CloseIcon, DownIcon, UpIcon } from '../ui/icons'
+import { LinesField } from './lines_field'
 import { StepBox, StepDetails } from './plan_view'
 import type { Step } from './revision'
 
@@ -43,13 +44,13 @@ export function PlanEditor({ steps, skipped, onChange, onSkip }: EditorProps) {
     <>
       <ol ref={list} className="m-0 grid list-none gap-2 p-0">
         {steps.map((step, i) => (
-          <li key={step.order} data-step={step.order} className="flex items-start gap-1.5">
+          <li key={step.order} data-step={step.order} className="flex flex-wrap items-start justify-end gap-x-1.5 sm:flex-nowrap">
             <span className="tabular w-6 shrink-0 pt-2 text-right text-faint">{i + 1}</span>
             <label htmlFor={`${id}-${step.order}`} className="sr-only">
               Step {i + 1}
             </label>
-            <div className="min-w-0 flex-1">
-              <input id={`${id}-${step.order}`} data-on="text" aria-describedby={hintOf(`${id}-${step.order}`, step.action)} className={`field ${skipped.has(step.order) ? 'text-faint line-through' : ''}`} value={step.action} onChange={(event) => put(i, { action: event.target.value })} />
+            <div className="min-w-0 flex-1 basis-[calc(100%-2rem)] sm:basis-0">
+              <LinesField id={`${id}-${step.order}`} data-on="text" aria-describedby={hintOf(`${id}-${step.order}`, step.action)} className={skipped.has(step.order) ? 'text-faint line-through' : ''} value={step.action} onChange={(action) => put(i, { action })} />
               <HiddenHint id={`${id}-${step.order}`} text={step.action} />
               <StepDetails step={step} />
               {step.optional && <StepBox number={i + 1} is_out={skipped.has(step.order)} is_last={left === 1} onSkip={() => onSkip(step.order)} />}

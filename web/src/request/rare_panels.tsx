@@ -2,15 +2,18 @@
 import { useEffect, useId, useRef, useState } from 'react'
 import { client } from '../client'
 import { beginning } from '../model/fold'
+import type { Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
 import { snoozeChoices } from '../model/snooze'
+import { serverNow } from '../model/time'
 import { plural } from '../model/words'
 import { useDraft } from '../state/drafts'
 import { useInbox, wantInbox } from '../state/inbox'
 import { useLoad } from '../state/load'
+import { useMe } from '../state/session'
 import { WarnIcon } from '../ui/icons'
 import { Problem, Spinner } from '../ui/parts'
-import { Foot, Panel, Words, words_max, type Props } from './composers'
+import { Foot, Panel, TooLong, Words, wordsTooLong, type Props } from './composers'
 
 const defer_words = [
   'Explain first why this is needed.',
@@ -19,7 +22,7 @@ const defer_words = [
   'Find a way that can be undone.',
 ]
 
-function DeferPanel({ request, onSend, onClose }: Props) {
+function DeferPanel({ request, can_send, onSend, onClose }: Props) {
   return (
     <Panel title="Defer: it will not run, and the agent tries another way" onClose={onClose}>
       <Words
@@ -28,6 +31,7 @@ function DeferPanel({ request, onSend, onClose }: Props) {
         label="What should the agent try instead? (needed)"
         presets={defer_words}
         is_required
+        can_send={can_send}
         button="Defer"
         button_class="btn-yes"
         onSend={(guidance, press) => onSend({ decision: 'defer', guidance }, press)}
@@ -37,7 +41,7 @@ function DeferPanel({ request, onSend, onClose }: Props) {
   )
 }
 
-function AbortPanel({ request, onSend, onClose }: Props) {
+function AbortPanel({ request, can_send, onSend, onClose }: Props) {
   useEffect(wantInbox, [])
   const is_complete = useInbox((inbox) => inbox.is_complete)
   const others = useInbox((inbox) =>
@@ -59,6 +63,7 @@ function AbortPanel({ request, onSend, onClose }: Props) {
         label={request.requirement.reason_required ? 'Why? (needed)' : 'Why?'}
         presets={['It is going the wrong way.', 'It was started by mistake.']}
         is_required={request.requirement.reason_required}
+        can_send={can_send}
         button="Abort the run"
         button_class="btn-stop"
         onSend={(reason, press) => onSend({ decision: 'abort', ...(reason ? { reason } : {}) }, press)}
@@ -78,7 +83,7 @@ function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void; onClo
         Only for you. Others still see it, its time goes on, and it is back two minutes before it ends.
       </p>
       <Foot onClose={onClose}>
-        {snoozeChoices(new Date()).map(({ label, until }, i) => (
+        {snoozeChoices(new Date(serverNow())).map(({ label, until }, i) => (
           <button key={label} ref={i === 0 ? first : undefined} type="button" className="btn min-h-11 md:min-h-9" onClick={() => onPick(until)}>
             {label}
           </button>
@@ -88,15 +93,18 @@ function SnoozePanel({ onPick, onClose }: { onPick: (until: Date) => void; onClo
   )
 }
 
-function EscalatePanel({ request, onSend, onClose }: Props) {
+function EscalatePanel({ request, can_send, onSend, onClose }: Props) {
   const { data: users, error, is_loading } = useLoad('users', client.users, { fresh_ms: 60_000 })
   const people = users?.filter((user) => user.role !== 'agent' && user.role !== 'auditor' && !user.disabled) ?? []
   const groups = [...new Set(people.flatMap((user) => user.groups))].sort()
+  const me = useMe()
   const [target, setTarget] = useState('')
   const [note, setNote] = useDraft(request, 'escalate', '')
   const id = useId()
   const field = useRef<HTMLSelectElement>(null)
   useEffect(() => field.current?.focus(), [])
+  const is_ready = can_send && target !== '' && !wordsTooLong(note)
+  const send = (press: Press) => is_ready && onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) }, press)
   return (
     <Panel title="Escalate: somebody else decides" onClose={onClose}>
       {is_loading && <Spinner />}
@@ -118,7 +126,7 @@ function EscalatePanel({ request, onSend, onClose }: Props) {
               </optgroup>
             )}
             <optgroup label="People">
-              {people.map((user) => (
+              {people.filter(({ name }) => name !== me.name).map((user) => (
                 <option key={user.id} value={user.name}>
                   {visibleText(user.name)}
                 </option>
@@ -130,11 +138,19 @@ function EscalatePanel({ request, onSend, onClose }: Props) {
           <label htmlFor={`${id}-note`} className="label mb-1 block">
             A word to them
           </label>
-          <input id={`${id}-note`} className="field" maxLength={words_max} value={note} onChange={(event) => setNote(event.target.value)} />
+          <input
+            id={`${id}-note`}
+            aria-describedby={`${id}-note-long`}
+            className="field"
+            value={note}
+            onChange={(event) => setNote(event.target.value)}
+            onKeyDown={(event) => event.key === 'Enter' && !event.repeat && !event.nativeEvent.isComposing && send(event)}
+          />
+          <TooLong id={`${id}-note`} text={note} />
         </div>
       </div>
       <Foot onClose={onClose}>
-        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!target} onClick={(press) => onSend({ decision: 'escalate', to: target, ...(note ? { note } : {}) }, press)}>
+        <button type="button" className="btn btn-yes min-h-11 md:min-h-9" disabled={!is_ready} onClick={send}>
           Escalate
         </button>
       </Foot>

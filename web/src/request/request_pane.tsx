@@ -7,7 +7,7 @@ import type { Press } from '../model/guard'
 import { changes } from '../model/json'
 import { returns_before_ms } from '../model/snooze'
 import { serverNow } from '../model/time'
-import { decidingWord, plural } from '../model/words'
+import { confirmationLabels, decidingWord, plural } from '../model/words'
 import { visibleText } from '../model/marked_text'
 import { client } from '../client'
 import { sentence } from '../errors'
@@ -22,15 +22,16 @@ import { confirmDecision } from '../state/passkeys'
 import { isSnoozed } from '../state/snooze'
 import { useLooking } from '../state/presence'
 import { heldByMe, undo } from '../state/undo'
-import { ChangeEditor, GrantPanel, RarePanel } from '../ui/deciding'
+import { ChangeEditor, CodePanel, GrantPanel, RarePanel } from '../ui/deciding'
 import { Menu } from '../ui/menu'
 import { Key, RiskLine, Section, Spinner } from '../ui/parts'
 import { SafeText } from '../ui/safe_text'
 import type { DecisionCall, Input, Request } from '../wire'
-import { CodePanel, NoteField, RejectPanel, WarnPanel } from './composers'
+import { isHalf } from './answer_form'
+import { NoteField, RejectPanel, WarnPanel, wordsTooLong } from './composers'
 import { AgentSays, ContextView, EarlierFold, LikenessLine, PolicyFold, TechnicalFold, TimelineFold, useLikeness } from './context_view'
 import { ChangeList, TextDiff } from './diff_view'
-import { changeable, isWhole, modification, revised, unrevised } from './revision'
+import { changeable, modification, revised, unrevised, whatIsMissing } from './revision'
 import { Subject } from './subject'
 import { Headline, HeldByOthers, HeldLine, Others, Standing, TimeWarning, WhoAndWhen } from './summary'
 
@@ -71,23 +72,28 @@ async function prolong(request: Request): Promise<void> {
 const asked = 'h1, [data-asked]'
 const covered = ':is(h1, [data-asked]) [data-covered]'
 
-/** True once the end of what will run was on the screen. What is uncovered since then has an end of its own. */
-function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean; showRest: () => void; onUncover: (event: MouseEvent) => void } {
+/**
+ * True once the end of what will run was on the screen. What is uncovered since then has an end of its own, and so has `content` of
+ * another name; null while something else stands in its place, of which no end counts.
+ */
+function useSeen(content: string | null): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen: () => boolean; showRest: () => void; onUncover: (event: MouseEvent) => void } {
   const sentinel = useRef<HTMLDivElement>(null)
   const observer = useRef<IntersectionObserver>(null)
   const seen = useRef(false)
   const look = () => {
     seen.current = false
     observer.current?.disconnect()
-    if (sentinel.current) observer.current?.observe(sentinel.current)
+    // What was found before and not yet told is about what stood there before.
+    observer.current?.takeRecords()
+    if (sentinel.current && content !== null) observer.current?.observe(sentinel.current)
   }
-  useEffect(() => {
-    observer.current = new IntersectionObserver((entries) => {
+  useLayoutEffect(() => {
+    observer.current ??= new IntersectionObserver((entries) => {
       if (entries.some((entry) => entry.isIntersecting)) seen.current = true
     })
     look()
     return () => observer.current?.disconnect()
-  }, [])
+  }, [content])
   const showRest = () => {
     sentinel.current?.scrollIntoView({ block: 'end' })
     seen.current = true
@@ -96,6 +102,12 @@ function useSeen(): { sentinel: React.RefObject<HTMLDivElement | null>; hasSeen:
     if (target instanceof Element && target.closest('[data-covered]')?.closest(asked)) look()
   }
   return { sentinel, hasSeen: () => seen.current, showRest, onUncover }
+}
+
+/** Stands for what is being fetched, in which the fingers write already: none of that is a key of the page. */
+function Loading() {
+  useKeys({ any: () => undefined })
+  return <Spinner />
 }
 
 /**
@@ -127,7 +139,10 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const me = useMe()
   const deciding = useInbox((inbox) => inbox.deciding.get(request.id))
   const is_offline = useInbox((inbox) => inbox.connection === 'lost')
-  const [mode, putMode] = useState<Mode>('read')
+  const [begun, putMode] = useState<Mode>('read')
+  // What was begun and not sent is not what came of it.
+  const is_settled = request.state === 'settled'
+  const mode = is_settled ? 'read' : begun
   // Also when the second look comes up: a double click is one press, not a yes and its confirmation.
   useLayoutEffect(onShown, [onShown, mode === 'confirm'])
   const { pane, noteOpener } = useFocus(mode)
@@ -140,7 +155,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const [draft, setDraft] = useDraft(request, 'answer', draftFor(request.input ?? nothing_to_answer))
   const [draft_error, setDraftError] = useState<string | null>(null)
-  const [skipped, setSkipped] = useDraft(request, 'steps', nothing_skipped)
+  const [left_out, setSkipped] = useDraft(request, 'steps', nothing_skipped)
+  const skipped = is_settled ? nothing_skipped : left_out
   /** Null while nobody wants to write one. */
   const [note, putNote] = useState<string | null>(null)
   const setNote = (next: string) => {
@@ -150,12 +166,15 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const [revision, setRevision] = useDraft(request, 'modify', unrevised(request))
   /** The yes that is asked about once more, what its grant means, and the code that it takes. */
   const [pending, setPending] = useState<{ call: Call; grant: string; code: string | null } | null>(null)
-  const { sentinel, hasSeen, showRest, onUncover } = useSeen()
+  const is_after = mode === 'modify' || (mode === 'confirm' && pending?.call.decision === 'modify')
+  const { sentinel, hasSeen, showRest, onUncover } = useSeen(mode === 'modify' ? null : is_after ? 'changed' : 'asked')
   // What is confirmed is under the eyes of whoever confirms it.
   const subject = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const shown = subject.current?.closest('[role=region]')
     if (!shown || (mode !== 'confirm' && mode !== 'grant')) return
+    // Read from its beginning, wherever the editor was left.
+    if (is_after && subject.current!.offsetHeight > shown.clientHeight) subject.current!.scrollIntoView()
     // The panel takes its room when it has read what it offers, which is later.
     const observer = new ResizeObserver(() => subject.current?.scrollIntoView({ block: 'nearest' }))
     observer.observe(shown)
@@ -173,10 +192,13 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const level = request.risk.level
 
   /** As it would run with the changes, while somebody makes or confirms them. */
-  const after = mode === 'modify' || (mode === 'confirm' && pending?.call.decision === 'modify') ? revised(request, revision, skipped) : null
-  const differences = after ? changes(changeable(request), changeable(after)) : []
-  const is_valid_change = after !== null && differences.length > 0 && revision.is_valid && isWhole(after)
+  const after = is_after ? revised(request, revision, skipped) : null
+  // What does not fit is nothing to compare with.
+  const differences = after && revision.is_valid ? changes(changeable(request), changeable(after)) : []
+  /** Why the change that is being made cannot be sent yet. */
+  const unready = mode === 'modify' ? (whatIsMissing(request, revision, skipped) ?? (differences.length ? null : 'Nothing is changed yet.')) : null
 
+  const is_note_long = note !== null && wordsTooLong(note) !== null
   const noted = note?.trim() ? { note: note.trim() } : {}
   /** What a yes means now: with changes, without some steps, or as it is. */
   const yes = (): Call => {
@@ -228,18 +250,18 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     if (kinds.length === 0) showRest()
     onShown()
     const what = kinds.length ? `: what was ${[...new Set(kinds)].join(' and ')} is shown now` : ''
-    setHint(`There is more to read${what}. Approve again when you have.`)
+    setHint(`There is more to read${what}. ${request.kind === 'input' ? 'Answer' : 'Approve'} again when you have.`)
     return false
   }
   /** A code is no slip of a finger, unless there was more to read: that press is not the one after it as well. */
   const isConfirmed = (press: Press) => (hint === null || admits(press)) && hasRead()
   const approve = (press: Press) => {
-    if (!can.includes('approve') || !admits(press)) return
+    if (!can.includes('approve') || is_note_long || !admits(press)) return
     if (mode === 'confirm') return pending?.code === null && hasRead() ? send(pending.call) : undefined
+    // A field shows a part of what it holds: what is sent was seen whole, after the change.
+    if (mode === 'modify') return unready ? undefined : confirm(yes())
     // Whoever began to say something else says that, or goes back first.
-    if (mode !== 'read' && mode !== 'modify') return
-    if (mode === 'modify' && !is_valid_change) return
-    if (!hasRead()) return
+    if (mode !== 'read' || !hasRead()) return
     const call = yes()
     if (needs_code || level === 'high' || level === 'critical') return confirm(call)
     send(call)
@@ -250,12 +272,12 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const answer = (press: Press) => {
     if (!can.includes('answer') || !admits(press)) return
-    const checked = checkAnswer(request.input!, draft)
+    const checked = checkAnswer(request.input!, draft, isHalf(pane.current))
     if ('error' in checked) {
       setDraftError(checked.error)
       return pane.current?.querySelector<HTMLElement>('[data-answer]')?.focus()
     }
-    send({ decision: 'answer', answer: checked.value })
+    if (hasRead()) send({ decision: 'answer', answer: checked.value })
   }
   /** The panel was the second look that high risk asks for; a code is typed all the same. */
   const approveWithGrant = (given: Call, meaning: string) => {
@@ -271,10 +293,10 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   }
   const can_grant = can.includes('approve') && mayGrant(request)
   const openGrant = () => {
-    if (can_grant && hasRead()) setMode('grant')
+    if (mode === 'read' && can_grant && !is_note_long && hasRead()) setMode('grant')
   }
   const enter = (next: Mode, decision: DecisionCall['decision']) => () => {
-    if (can.includes(decision)) setMode(next)
+    if (mode === 'read' && can.includes(decision)) setMode(next)
   }
   const skip = (order: number) => setSkipped(new Set(skipped.has(order) ? [...skipped].filter((one) => one !== order) : [...skipped, order]))
   const openNote = () => {
@@ -299,14 +321,15 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     e: enter('escalate', 'escalate'),
     x: enter('abort', 'abort'),
     s: openGrant,
-    n: () => (request.state === 'pending' ? putOff() : undefined),
+    n: () => (request.state === 'pending' && mode === 'read' ? putOff() : undefined),
     '+': ({ repeat }) => (why_not === null && !repeat ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
+    ...(mode === 'confirm' ? { Enter: approve } : {}),
     ...(request.state === 'settled' && onGoOn ? { j: onGoOn } : {}),
   })
 
   const labels = request.confirmation
-    ? { yes: visibleText(request.confirmation.confirm_label), no: visibleText(request.confirmation.cancel_label) }
+    ? confirmationLabels(request.confirmation)
     : { yes: after ? 'Approve with changes' : skipped.size ? `Approve without ${plural(skipped.size, 'step')}` : mode === 'confirm' && pending?.grant ? 'Approve, and similar,' : 'Approve', no: 'Reject' }
   const code = pending?.code ?? null
   const is_raised = code !== null && !needs_code
@@ -314,13 +337,14 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
   const asked_again = {
     request: is_raised ? { ...request, risk: { ...request.risk, level: 'critical' as const } } : request,
     what: `${labels.yes} now`,
+    can_send: pending !== null && can.includes(pending.call.decision),
     about: is_raised ? `As you changed it, this takes a code. ${about}` : about,
     onClose: leave,
   }
   const change_title = request.action ? 'Change what will run' : request.plan ? 'Change the plan' : 'Change the answer'
   // Every button of a panel comes by here. A key that opened the panel and another that sends it are no slip of a finger, nor is a code.
   const sendPressed = (call: Call, press: Press) => (!press.detail || admits(press) ? send(call) : undefined)
-  const panel = { request, onSend: sendPressed, onClose: leave }
+  const panel = { request, can_send: can.some((one) => one === mode), onSend: sendPressed, onClose: leave }
   const missing = missingVotes(request)
 
   return (
@@ -349,7 +373,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
               <>
                 <h2 className="label mb-1.5">{change_title}</h2>
                 <div tabIndex={-1} data-panel role="group" aria-label={request.response ? undefined : change_title}>
-                  <Suspense fallback={<Spinner />}>
+                  <Suspense fallback={<Loading />}>
                     <ChangeEditor request={request} revision={revision} onChange={setRevision} skipped={skipped} onSkip={skip} />
                   </Suspense>
                 </div>
@@ -408,25 +432,27 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
           <div className="mx-auto max-w-[47rem]">
             {mode === 'reject' && <RejectPanel {...panel} />}
             {(mode === 'defer' || mode === 'escalate' || mode === 'abort' || mode === 'snooze') && (
-              <Suspense fallback={<Spinner />}>
+              <Suspense fallback={<Loading />}>
                 <RarePanel {...panel} mode={mode} onSnooze={onSnooze} />
               </Suspense>
             )}
             {mode === 'grant' && (
-              <Suspense fallback={<Spinner />}>
-                <GrantPanel request={request} onSend={approveWithGrant} onShown={onShown} admits={admits} onClose={leave} />
+              <Suspense fallback={<Loading />}>
+                <GrantPanel request={request} can_send={can_grant} onSend={approveWithGrant} onShown={onShown} admits={admits} onClose={leave} />
               </Suspense>
             )}
             {mode === 'confirm' &&
               (code !== null ? (
-                <CodePanel
-                  {...asked_again}
-                  code={code}
-                  onConfirm={(press) => isConfirmed(press) && send({ ...pending!.call, confirm: code })}
-                  onPasskey={async (signal, press) => {
-                    if (isConfirmed(press)) send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call, signal) })
-                  }}
-                />
+                <Suspense fallback={<Loading />}>
+                  <CodePanel
+                    {...asked_again}
+                    code={code}
+                    onConfirm={(press) => isConfirmed(press) && send({ ...pending!.call, confirm: code })}
+                    onPasskey={async (signal, press) => {
+                      if (isConfirmed(press)) send({ ...pending!.call, passkey: await confirmDecision(request, pending!.call, signal) })
+                    }}
+                  />
+                </Suspense>
               ) : (
                 <WarnPanel {...asked_again} onConfirm={(press) => admits(press) && hasRead() && send(pending!.call)} />
               ))}
@@ -449,13 +475,18 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
             ) : (
               (mode === 'read' || mode === 'modify') && (
                 <div className="flex flex-wrap items-center gap-2">
+                  {unready && (
+                    <p id={`${request.id}-unready`} className="m-0 w-full text-[0.875rem] text-soft">
+                      {unready}
+                    </p>
+                  )}
                   {can.includes('answer') ? (
                     <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" onClick={answer}>
                       Answer
                     </button>
                   ) : (
-                    <button type="button" className="btn btn-yes min-h-11 flex-1 px-5 md:min-h-10 md:flex-none" disabled={mode === 'modify' && !is_valid_change} data-opens="confirm" onClick={approve}>
-                      <span className="max-w-56 truncate">{labels.yes}</span> <Key name="a" />
+                    <button type="button" className="btn btn-yes min-h-11 max-w-full flex-auto px-5 py-1 md:min-h-10 md:flex-initial" disabled={unready !== null || is_note_long} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
+                      <span className="foreign max-h-[20dvh] overflow-y-auto">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}
                   {mode === 'modify' ? (
@@ -469,8 +500,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                     </>
                   ) : (
                     <>
-                      <button type="button" className="btn btn-no min-h-11 px-4 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
-                        <span className="max-w-40 truncate">{labels.no}</span> <Key name="r" />
+                      <button type="button" className="btn btn-no min-h-11 max-w-full px-4 py-1 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
+                        <span className="foreign max-h-[20dvh] overflow-y-auto">{labels.no}</span> <Key name="r" />
                       </button>
                       {can.includes('modify') && (
                         <button type="button" data-opens="modify" className="btn hidden min-h-11 sm:inline-flex md:min-h-10" onClick={enter('modify', 'modify')}>

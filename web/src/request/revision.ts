@@ -33,5 +33,10 @@ export function modification({ action, plan, response }: Request): Call {
   return { decision: 'modify', plan: { title, modifiable, steps, ...(estimated_duration_s != null ? { estimated_duration_s } : {}) } }
 }
 
-/** Nothing is left empty that has to say something. */
-export const isWhole = ({ plan, response }: Request): boolean => (plan ? plan.steps.length > 0 && plan.steps.every((step) => step.action.trim()) : response ? response.text.trim() !== '' : true)
+/** What keeps a change from being sent: a value that does not fit, or nothing where something has to be said. */
+export function whatIsMissing({ plan, response }: Request, { steps, text, is_valid }: Revision, skipped: ReadonlySet<number>): string | null {
+  if (!is_valid) return 'A value does not fit.'
+  const empty = plan ? steps.findIndex((step) => !skipped.has(step.order) && !step.action.trim()) : -1
+  if (empty >= 0) return `Step ${empty + 1} is empty.`
+  return response && !text.trim() ? 'The answer is empty.' : null
+}

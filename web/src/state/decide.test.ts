@@ -128,6 +128,12 @@ it('what was confirmed is not held', () => {
   expect(holdFor({ decision: 'modify', confirm: '123456' }, [risky])).toBeNull()
 })
 
+it('D8 what is answered at critical risk, where no code is asked, is held as at high risk', () => {
+  useSession.setState({ status: 'signed_in', me: { name: 'ann' } as Me, undo_max_s: 30 }, true)
+  const question = testRequest({ kind: 'input', risk: { ...requests[0]!.risk, level: 'critical' } })
+  expect(holdFor({ decision: 'answer' }, [question])).toBe(5)
+})
+
 describe('taking back', () => {
   const held = requests.map((request): Request => ({ ...request, held: [{ by: 'ann', decision: 'approve', until: new Date(Date.now() + 5000).toISOString() }] as NonNullable<Request['held']> }))
   beforeEach(() => {

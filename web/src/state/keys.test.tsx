@@ -47,6 +47,45 @@ it('a key acts for nothing that is gone, from the very moment', async () => {
   await act(async () => root.unmount())
 })
 
+it('U2 a box or a dot that has the focus keeps Space, Enter and arrows; letters are keys of the page', async () => {
+  const pressed: string[] = []
+  const Page = () => {
+    useKeys({ a: () => pressed.push('a'), ' ': () => pressed.push(' '), Enter: () => pressed.push('Enter'), ArrowDown: () => pressed.push('ArrowDown') })
+    return ['checkbox', 'radio', 'file', 'text'].map((type) => <input key={type} type={type} />)
+  }
+  const box = document.body.appendChild(document.createElement('div'))
+  const root = createRoot(box)
+  await act(async () => root.render(<Page />))
+  for (const field of box.querySelectorAll('input')) {
+    for (const key of ['a', ' ', 'Enter', 'ArrowDown']) field.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+    expect(pressed.splice(0), field.type).toEqual(field.type === 'text' ? [] : ['a'])
+    // A field for text takes what is held.
+    const held = new KeyboardEvent('keydown', { key: ' ', repeat: true, bubbles: true, cancelable: true })
+    field.dispatchEvent(held)
+    expect(held.defaultPrevented, field.type).toBe(field.type !== 'text')
+  }
+  await act(async () => root.unmount())
+  box.remove()
+})
+
+it('D4 while something is fetched in which one writes already, no letter is a key of the page', async () => {
+  const pressed: string[] = []
+  const Wait = () => {
+    useKeys({ any: () => undefined })
+    return null
+  }
+  const Page = ({ is_waiting = false }) => {
+    useKeys({ r: () => pressed.push('r'), Escape: () => pressed.push('Escape') })
+    return is_waiting && <Wait />
+  }
+  const root = createRoot(document.createElement('div'))
+  await act(async () => root.render(<Page />))
+  await act(async () => root.render(<Page is_waiting />))
+  for (const key of ['r', 'Escape']) window.dispatchEvent(new KeyboardEvent('keydown', { key }))
+  expect(pressed).toEqual(['Escape'])
+  await act(async () => root.unmount())
+})
+
 it('what is typed for a field that vanished is no key of the page, until there is a pause', async () => {
   const pressed: string[] = []
   const Page = ({ has_field = true }) => {

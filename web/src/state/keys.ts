@@ -3,6 +3,7 @@
 import { createContext, useContext, useLayoutEffect, useRef, type RefObject } from 'react'
 import { useSettings } from './settings'
 
+/** By their names; `any` is every other one that writes something. */
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>
 
 /** The dialog in which keys are bound; outside of any they are those of the page. */
@@ -10,8 +11,11 @@ export const KeyScope = createContext<RefObject<HTMLElement | null> | null>(null
 
 const stack: { latest: { current: KeyMap }; scope: RefObject<HTMLElement | null> | null }[] = []
 
+/** What a press changes and no letter does. */
+const ticks = ':is([type=checkbox], [type=radio], [type=file])'
+
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLElement && (target.isContentEditable || target.matches(`textarea, select, input:not(${ticks})`))
 
 /** The name of a key press: letters by Shift and not by Caps Lock. */
 export function keyName(event: { key: string; shiftKey: boolean }): string {
@@ -20,7 +24,7 @@ export function keyName(event: { key: string; shiftKey: boolean }): string {
 }
 
 /** Enter belongs to what has the focus, if it does something there. */
-const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest('a[href], button, summary') !== null
+const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest(`a[href], button, summary, ${ticks}`) !== null
 
 /** Arrows and Space scroll what has the focus: only where nothing has it are they keys of the page. */
 const isScrolling = ({ target }: Event, name: string): boolean => /^(?:Arrow.*| )$/.test(name) && target instanceof HTMLElement && target !== document.body
@@ -58,7 +62,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (isScrolling(event, name) || (is_button && name === 'Enter')) return
   for (let i = stack.length - 1; i >= 0; --i) {
     const { latest, scope } = stack[i]!
-    const act = latest.current[name]
+    const act = latest.current[name] ?? (name.length === 1 ? latest.current['any'] : undefined)
     if (!act || (scope?.current ?? null) !== dialog) continue
     event.preventDefault()
     return act(event)

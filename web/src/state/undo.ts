@@ -35,10 +35,10 @@ export function holdFor({ decision, grant, confirm, passkey }: Pick<DecisionCall
   if (grant) return null
   const { hold } = useSettings.getState()
   if (hold === 'off') return null
-  // What needed a code was confirmed already.
-  if (confirm || passkey || requests.some((request) => request.risk.level === 'critical' || request.requirement.confirm !== null)) return null
+  // What needed a code was confirmed already. A question needs none, however critical.
+  if (confirm || passkey) return null
   if (hold === 'all') return hold_s()
-  return requests.length > 1 || requests.some((request) => request.risk.level === 'high') ? hold_s() : null
+  return requests.length > 1 || requests.some(({ risk }) => risk.level === 'high' || risk.level === 'critical') ? hold_s() : null
 }
 
 /** This person's decision on a request that is not yet in effect. */

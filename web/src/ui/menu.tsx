@@ -38,7 +38,7 @@ export function Menu({ items }: { items: { label: string; key: string; onPick: (
     }
   }, [is_open])
   return (
-    <div ref={box} className="relative">
+    <div ref={box} className="relative ml-auto md:ml-0">
       <button ref={button} type="button" data-opens="menu" className="btn min-h-11 px-3 md:min-h-10" aria-expanded={is_open} aria-label="More decisions" onClick={() => open(!is_open)}>
         <MoreIcon />
         <span className="hidden sm:inline">More</span>

@@ -31,7 +31,7 @@ export function RiskLine({ request, is_brief = false }: { request: Request; is_b
       <RiskBars level={level} />
       <span>{level === 'critical' ? 'Critical risk' : `${level.charAt(0).toUpperCase()}${level.slice(1)} risk`}</span>
       {reversibility && <span className="font-medium before:mr-2.5 before:content-['·']">{reversibilityWord[reversibility]}</span>}
-      {confidence !== null && !is_brief && <span className="hidden font-normal text-soft before:mr-2.5 before:content-['·'] sm:inline">the server is {Math.round(confidence * 100)} % sure</span>}
+      {confidence !== null && !is_brief && <span className="hidden font-normal text-soft before:mr-2.5 before:content-['·'] sm:inline">{Math.round(confidence * 100)} % sure of this risk</span>}
     </p>
   )
 }
