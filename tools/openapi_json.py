@@ -3,10 +3,15 @@
 
     openapi_json.py spec/openapi.yaml build/openapi.json
 
+Beside it goes OUT.h, which names the file for the assembler and changes with it: compilers' caches look at included
+files only, not at those that the assembler reads.
+
 The same input gives the same bytes on every machine: members keep the order of the YAML file, there is no time stamp,
 and nothing depends on the environment. Duplicate keys, which YAML readers swallow, are an error.
 """
+import hashlib
 import json
+import pathlib
 import sys
 
 import yaml
@@ -57,6 +62,10 @@ def main(arguments):
     text = to_json(load(arguments[0]))
     with open(arguments[1], "w", encoding="utf-8", newline="\n") as file:
         file.write(text)
+    path = pathlib.Path(arguments[1]).resolve()
+    path.with_name(path.name + ".h").write_text(
+        f"// sha256 of the content: {hashlib.sha256(text.encode()).hexdigest()}\n#define HOLDPOINT_OPENAPI_JSON {json.dumps(str(path))}\n",
+        encoding="utf-8")
     return 0
 
 

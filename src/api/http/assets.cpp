@@ -1,6 +1,8 @@
 #include "api/http/assets.h"
 
-// .incbin costs the compiler nothing, whatever the size of the file; the paths come from CMake.
+#include <openapi.json.h>  // made by tools/openapi_json.py
+
+// .incbin costs the compiler nothing, whatever the size of the file.
 #define HOLDPOINT_ASSET(name, path)                                                               \
     asm(".section .rodata\n" #name "_begin:\n.incbin \"" path "\"\n" #name "_end:\n.previous\n"); \
     extern "C" const char name##_begin[], name##_end[]
