@@ -115,6 +115,25 @@ test('U1 D2 each of several that are vetoed is rejected with its own reason, unt
   await page.getByRole('button', { name: 'Group', exact: true }).click()
 })
 
+test('U1 a veto stands above what is left when the others are gone, with its reason', async () => {
+  const made = []
+  for (const amount of [10, 20, 30]) made.push(await refund(amount))
+  await openGroup(3)
+  await page.getByRole('button', { name: 'Veto row 2' }).click()
+  await page.getByLabel(/Why not that one/).fill('paid twice')
+  const amount = /(\d+)/.exec(await page.locator('tbody tr').nth(1).innerText())[1]
+  const left = (await Promise.all(made.map((one) => agent.read(one)))).find((one) => String(one.action.arguments.amount) === amount)
+  for (const one of made) if (one.id !== left.id) await bob.decide(one, 'reject')
+  await rowOf(page, left).click()
+  await page.locator(`[data-request="${left.id}"]`).getByText('You vetoed this among others alike').waitFor()
+  await page.getByText('“paid twice”').waitFor()
+  await armed(page)
+  await page.keyboard.press('r')
+  assert.equal(await page.getByRole('textbox', { name: /Why/ }).inputValue(), 'paid twice')
+  await page.keyboard.press('Enter')
+  await eventually('it is rejected', async () => (await agent.read(left)).decision?.reason === 'paid twice')
+})
+
 test('U1 selected requests are decided together; critical and irreversible ones are left out', async () => {
   const plain = await agent.act('one', {})
   const asked = await agent.propose({ kind: 'confirmation', confirmation: { message: 'Publish it?', details: 'On the front page.' } })
@@ -350,7 +369,7 @@ test('U1 D8 what I decided is not decided again in its seconds, and one of it ca
   await armed(page)
   await page.keyboard.press('Shift+A')
   await page.getByRole('button', { name: 'Undo row 2' }).waitFor()
-  const held = page.getByText(/It takes effect in \d s/)
+  const held = page.getByText(/^approved in \d s/)
   await held.nth(2).waitFor()
   assert.equal(await held.count(), 3)
   assert.equal(await page.getByRole('button', { name: /^Veto/ }).count(), 0)

@@ -1,7 +1,7 @@
 // Taking a decision back while the server holds it, seeing who else looks, and putting off on every device.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { armed, assertClean, closeBrowser, eventually, open, prefer, rowOf, setStage, show, startEmpty } from './harness.mjs'
+import { armed, assertClean, closeBrowser, eventually, open, pause, prefer, rowOf, setStage, show, startEmpty } from './harness.mjs'
 import { check, variants } from './looks.mjs'
 
 let server, agent, ann, bob, page
@@ -202,6 +202,18 @@ test('H6 what is put off is out of sight on every device of that person, and nob
   const bobs = await open(server, 'bob')
   await rowOf(bobs, later).waitFor()
   await bobs.context().close()
+  // A held n brings it back, and does not begin to put it off again.
+  await page.getByRole('button', { name: '1 later' }).click()
+  await show(page, later)
+  for (let i = 0; i < 6; ++i) {
+    await page.keyboard.down('n')
+    await pause(60)
+  }
+  await page.keyboard.up('n')
+  await eventually('it is back', async () => !(await ann.read(later)).snoozed_until)
+  assert.equal(await page.getByText('Not now: put it off').count(), 0)
+  await page.getByRole('button', { name: '1 later' }).waitFor({ state: 'detached' })
+  await page.goto(server.page_url)
 })
 
 for (const [name, options] of variants) {

@@ -189,8 +189,8 @@ export default function GrantsScreen() {
       </ul>
       {revoking && (
         <Dialog title="Revoke this grant?" onClose={() => setRevoking(null)}>
-          <p className="foreign mt-0">
-            <b>{visibleText(revoking.agent)}</b> has to ask again before each <b>{visibleText(revoking.tool)}</b> that only this one lets pass. What already passed stays as it is.
+          <p className="foreign mb-4 mt-0">
+            From now on <b>{visibleText(revoking.agent)}</b> has to ask again before each <b>{visibleText(revoking.tool)}</b> that no other grant lets pass. What already passed stays as it is.
           </p>
           <div className="mb-5 rounded-lg border border-line bg-well px-4 py-3">
             <p className="foreign m-0">

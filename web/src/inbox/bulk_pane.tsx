@@ -6,11 +6,11 @@ import { changeSince, inSeenOrder, type Choice } from '../model/bulk'
 import { bulk_max, columnsOf, isAlike, whyNotTogether, type Column } from '../model/group'
 import { Guard, type Press } from '../model/guard'
 import { visibleText } from '../model/marked_text'
-import { isPlainCall, plural, titleOf } from '../model/words'
+import { decisionWord, isPlainCall, plural, titleOf } from '../model/words'
 import { useArming } from '../request/changed'
-import { HeldLine } from '../request/summary'
 import { decideTogether } from '../state/decide'
 import { keepDraft, readDraft } from '../state/drafts'
+import { useNow } from '../state/clock'
 import { useInbox } from '../state/inbox'
 import { useKeys } from '../state/keys'
 import { catchFocus } from '../state/phone'
@@ -111,8 +111,29 @@ function useReading(): Reading {
 
 const partOf = ({ id, digest }: Request): string => `${id} ${digest}`
 
+/** A decision of one's own that is not yet in effect, in as little room as a table has. */
+function Held({ held, row, onUndo }: { held: NonNullable<Request['held']>[number]; row: number; onUndo: () => void }) {
+  const left_s = useNow((now) => Math.max(0, Math.ceil((Date.parse(held.until) - now) / 1000)))
+  return (
+    <span className="whitespace-nowrap">
+      <span className="tabular text-soft first-letter:uppercase inline-block">
+        {decisionWord[held.decision]} in {left_s} s
+      </span>
+      <button type="button" className="btn ml-2 min-h-10 px-3 sm:min-h-8" onClick={onUndo}>
+        Undo<span className="sr-only"> row {row}</span>
+      </button>
+    </span>
+  )
+}
+
 /** Why a request is not to run, as typed so far; null where nobody said that. It stays with the request, whatever is opened meanwhile. */
 const vetoOf = (request: Request): string | null => readDraft<string | null>(request, 'veto', null)
+
+/** Whoever comes to reject it alone finds the same words there. */
+function keepVeto(request: Request, words: string | null): void {
+  keepDraft(request, 'veto', words)
+  if (words !== null) keepDraft(request, 'reject', words)
+}
 
 const cards_below_px = 640
 
@@ -188,13 +209,13 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
   const has_own = words.size > 1
   const reason = has_own ? '' : ([...words][0] ?? written)
   const setReason = (next: string) => {
-    for (const request of vetoed) keepDraft(request, 'veto', next)
+    for (const request of vetoed) keepVeto(request, next)
     write(next)
     redraw()
   }
   const toggle = (request: Request) => {
     rethink()
-    keepDraft(request, 'veto', vetoOf(request) === null ? reason : null)
+    keepVeto(request, vetoOf(request) === null ? reason : null)
     redraw()
   }
   const lacks_reason = vetoed.some((request) => request.requirement.reason_required && !vetoOf(request)?.trim())
@@ -236,7 +257,7 @@ export default function BulkPane({ requests, title, onOpen, onDone, admits, back
     return (
       <>
         {held ? (
-          <HeldLine held={held} onUndo={() => void undo(request.id, () => undefined)} label={<>Undo<span className="sr-only"> row {i + 1}</span></>} />
+          <Held held={held} row={i + 1} onUndo={() => void undo(request.id, () => undefined)} />
         ) : reason_not ? (
           <span className="text-faint">{visibleText(reason_not)}</span>
         ) : (

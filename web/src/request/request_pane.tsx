@@ -185,6 +185,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
 
   useLooking(request)
   const held = heldByMe(request)
+  const veto = readDraft<string | null>(request, 'veto', null)
   const why_not = whyNotDecide(request, me)
   const has_voted = waitsForOthers(request, me)
   // What is on the screen may be old while there is no connection: no key and no open panel decides then either.
@@ -321,7 +322,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     e: enter('escalate', 'escalate'),
     x: enter('abort', 'abort'),
     s: openGrant,
-    n: () => (request.state === 'pending' && mode === 'read' ? putOff() : undefined),
+    n: ({ repeat }) => (request.state === 'pending' && mode === 'read' && !repeat ? putOff() : undefined),
     '+': ({ repeat }) => (why_not === null && !repeat ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
     ...(mode === 'confirm' ? { Enter: approve } : {}),
@@ -359,6 +360,11 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
           <HeldByOthers request={request} />
           {request.state === 'pending' && <TimeWarning request={request} />}
           <Standing request={request} is_news={is_changed} />
+          {veto !== null && request.state === 'pending' && (
+            <p className="foreign m-0 mt-4 rounded-lg bg-no-wash px-4 py-3">
+              <b className="font-medium text-no">You vetoed this among others alike{veto && ':'}</b> {veto && <>“<SafeText text={veto} />” </>}It is not rejected yet.
+            </p>
+          )}
           {(level === 'high' || level === 'critical') && request.state === 'pending' && request.risk.consequences.length > 0 && (
             <ul className={`m-0 mt-4 list-none rounded-lg px-4 py-3 ${level === 'critical' ? 'bg-critical-wash' : 'bg-high-wash'}`}>
               {request.risk.consequences.slice(0, 6).map((line, i) => (
@@ -485,7 +491,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                       Answer
                     </button>
                   ) : (
-                    <button type="button" className="btn btn-yes min-h-11 max-w-full flex-auto px-5 py-1 md:min-h-10 md:flex-initial" disabled={unready !== null || is_note_long} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
+                    <button type="button" className="btn btn-yes min-h-11 max-w-full flex-auto px-5 py-1 md:min-h-10 md:flex-initial md:max-lg:px-4" disabled={unready !== null || is_note_long} aria-describedby={unready ? `${request.id}-unready` : undefined} data-opens="confirm" onClick={approve}>
                       <span className="foreign max-h-[20dvh] overflow-y-auto">{labels.yes}</span> <Key name="a" />
                     </button>
                   )}
@@ -500,7 +506,7 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
                     </>
                   ) : (
                     <>
-                      <button type="button" className="btn btn-no min-h-11 max-w-full px-4 py-1 md:min-h-10" data-opens="reject" onClick={enter('reject', 'reject')}>
+                      <button type="button" className="btn btn-no min-h-11 max-w-full px-4 py-1 md:min-h-10 md:max-lg:px-3" data-opens="reject" onClick={enter('reject', 'reject')}>
                         <span className="foreign max-h-[20dvh] overflow-y-auto">{labels.no}</span> <Key name="r" />
                       </button>
                       {can.includes('modify') && (

@@ -50,6 +50,20 @@ it('nor do several that were decided together, and they are not counted as left'
   expect(texts()).toEqual(['2 requests decided · 1 request left'])
 })
 
+it('D5 it says to whom something was escalated, a group or people', async () => {
+  const [one] = requests as [Request]
+  const said = async (line: Partial<Request['requirement']['lines'][number]>) => {
+    useNotices.setState({ notices: [] })
+    const lines = [{ group: null, people: null, quorum: 1, have: 0, ...line }]
+    vi.spyOn(client, 'decide').mockResolvedValue({ ...one, requirement: { ...one.requirement, lines } })
+    await decide(one, { decision: 'escalate', to: 'x' })
+    await vi.waitUntil(() => isAnswered(one))
+    return texts().at(-1)
+  }
+  expect(await said({ group: 'finance' })).toMatch(/: escalated to finance$/)
+  expect(await said({ people: ['bob'] })).toMatch(/: escalated to bob$/)
+})
+
 it('one that could not be decided can be tried again', async () => {
   const [one] = requests as [Request]
   vi.spyOn(client, 'decide').mockRejectedValue(new Error('no way'))

@@ -1,6 +1,6 @@
 // The live stream of events. Tabs share one connection, because browsers open only six to a server: whoever holds the
-// lock listens and passes on what it hears. A connection that broke goes on after the last event seen; one that is silent for longer
-// than the server ever is broke too, although nobody said so, and from a tab that hangs another one takes the lock.
+// lock listens and passes events on. A connection that broke goes on after the last event seen; one that is silent for longer
+// than the server ever is broke too, although nobody said so, and from a tab that answers no more another one takes the lock.
 import type { Event, EventName, Viewers } from '../wire'
 
 const event_names: EventName[] = [
@@ -18,13 +18,15 @@ export type StreamListener = {
   onGap: () => void
 }
 
-type Message = { type: 'event'; event: Event } | { type: 'presence'; viewers: Viewers } | { type: 'state'; state: StreamState; has_beaten: boolean } | { type: 'gap' } | { type: 'hello' }
+type Message = { type: 'event'; event: Event } | { type: 'presence'; viewers: Viewers } | { type: 'state'; state: StreamState } | { type: 'gap' } | { type: 'hello' }
 
 const lock = 'holdpoint.stream'
 const pause_min_ms = 500
 const pause_max_ms = 15_000
 /** The server beats every 15 seconds: two may be late, three are not. */
 const silence_max_ms = 40_000
+/** Another tab answers at once, unless it is just being drawn. */
+const answer_max_ms = 10_000
 
 export class Stream {
   private source: EventSource | null = null
@@ -62,7 +64,12 @@ export class Stream {
 
   private follow(): void {
     this.is_leader = false
-    this.watch()
+    this.ask()
+  }
+
+  /** How it stands, of whoever listens for all. Who does not answer hangs. */
+  private ask(): void {
+    this.watchdog = setTimeout(() => this.retry(), answer_max_ms)
     this.say({ type: 'hello' })
   }
 
@@ -95,19 +102,14 @@ export class Stream {
 
   private hear(message: Message): void {
     if (message.type === 'hello') {
-      if (this.is_leader) this.tellState()
+      if (this.is_leader) this.say({ type: 'state', state: this.state })
     } else if (!this.is_leader) {
-      if (message.type === 'state') this.has_beaten ||= message.has_beaten
       this.noteLife()
       if (message.type === 'event') this.take(message.event)
       else if (message.type === 'presence') this.listener.onPresence(message.viewers)
       else if (message.type === 'gap') this.listener.onGap()
       else if (message.state !== this.state) this.listener.onState((this.state = message.state))
     }
-  }
-
-  private tellState(): void {
-    this.say({ type: 'state', state: this.state, has_beaten: this.has_beaten })
   }
 
   private say(message: Message): void {
@@ -124,13 +126,12 @@ export class Stream {
     if (state === this.state) return
     this.state = state
     this.listener.onState(state)
-    this.tellState()
+    this.say({ type: 'state', state })
   }
 
   private open(): void {
     const resumes = this.last_seq !== null
     // Reconnecting is done here and not by the EventSource: it gives up for good on a 503.
-    this.tellState()
     this.source = new EventSource(resumes ? `/v1/events?last_event_id=${this.last_seq}` : '/v1/events')
     this.watch()
     this.source.onopen = () => {
@@ -146,7 +147,6 @@ export class Stream {
     this.source.addEventListener('beat', () => {
       this.has_beaten = true
       this.noteLife()
-      this.tellState()
     })
     this.source.addEventListener('presence', (message: MessageEvent<string>) => {
       this.noteLife()
@@ -165,12 +165,11 @@ export class Stream {
 
   private noteLife(): void {
     clearTimeout(this.watchdog)
-    if (this.has_beaten) this.watch()
+    if (!this.is_leader || this.has_beaten) this.watch()
   }
 
   private watch(): void {
-    // Whoever listens itself notices first.
-    this.watchdog = setTimeout(() => this.retry(), silence_max_ms - (this.is_leader ? 500 : 0))
+    this.watchdog = this.is_leader ? setTimeout(() => this.retry(), silence_max_ms) : setTimeout(() => this.ask(), silence_max_ms - answer_max_ms)
   }
 
   private drop(): void {
@@ -184,10 +183,8 @@ export class Stream {
     this.drop()
     if (this.is_closed) return
     // Told each time, not only the first: whoever listens asks whether the session has ended meanwhile.
-    if (this.state === 'lost') {
-      this.listener.onState('lost')
-      this.tellState()
-    } else this.become('lost')
+    if (this.state === 'lost') this.listener.onState('lost')
+    else this.become('lost')
     if (!this.is_leader) return this.hold(true)
     // Spread out, so that a thousand pages do not come back in the same instant.
     this.timer = setTimeout(() => this.open(), this.pause_ms * (0.75 + Math.random() / 2))

@@ -41,7 +41,7 @@ export function Menu({ items }: { items: { label: string; key: string; onPick: (
     <div ref={box} className="relative ml-auto md:ml-0">
       <button ref={button} type="button" data-opens="menu" className="btn min-h-11 px-3 md:min-h-10" aria-expanded={is_open} aria-label="More decisions" onClick={() => open(!is_open)}>
         <MoreIcon />
-        <span className="hidden sm:inline">More</span>
+        <span className="hidden sm:max-md:inline lg:inline">More</span>
       </button>
       {is_open && (
         <ul className="rising absolute bottom-full right-0 z-10 mb-2 w-64 list-none rounded-lg border border-line bg-sheet p-1.5 shadow-xl md:left-0 md:right-auto">

@@ -27,11 +27,12 @@ export function RiskLine({ request, is_brief = false }: { request: Request; is_b
   const { level, confidence } = request.risk
   const reversibility = reversibilityOf(request)
   return (
-    <p className={`m-0 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-[0.9375rem] font-semibold ${riskColor[level]}`}>
-      <RiskBars level={level} />
-      <span>{level === 'critical' ? 'Critical risk' : `${level.charAt(0).toUpperCase()}${level.slice(1)} risk`}</span>
-      {reversibility && <span className="font-medium before:mr-2.5 before:content-['·']">{reversibilityWord[reversibility]}</span>}
-      {confidence !== null && !is_brief && <span className="hidden font-normal text-soft before:mr-2.5 before:content-['·'] sm:inline">{Math.round(confidence * 100)} % sure of this risk</span>}
+    <p className={`m-0 flex flex-wrap items-center gap-x-6 gap-y-1 overflow-x-clip text-[0.9375rem] font-semibold ${riskColor[level]}`}>
+      <span className="flex items-center gap-2.5">
+        <RiskBars level={level} /> {level === 'critical' ? 'Critical risk' : `${level.charAt(0).toUpperCase()}${level.slice(1)} risk`}
+      </span>
+      {reversibility && <span className="after-dot font-medium">{reversibilityWord[reversibility]}</span>}
+      {confidence !== null && !is_brief && <span className="after-dot hidden font-normal text-soft sm:inline">{Math.round(confidence * 100)} % sure of this risk</span>}
     </p>
   )
 }

@@ -26,7 +26,7 @@ const letters = '[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10
 const leftward = new RegExp(`(${letters}(?: +${letters})*)`, 'u')
 
 /** In the order in which it runs: such words turn round themselves, and no number or sign beside them. */
-const inOrder = (text: string): ReactNode => text.split(leftward).map((part, i) => (i % 2 ? <span key={i} dir="rtl">{part}</span> : part))
+export const inOrder = (text: string): ReactNode => text.split(leftward).map((part, i) => (i % 2 ? <span key={i} dir="rtl">{part}</span> : part))
 
 function PieceView({ piece, is_exact }: { piece: Piece; is_exact: boolean }) {
   const text = piece.kind === 'hidden' ? '' : is_exact ? inOrder(piece.text) : piece.text

@@ -3,6 +3,7 @@ import { beginning } from '../model/fold'
 import { maskedText, visibleText } from '../model/marked_text'
 import { maskCall } from '../model/secrets'
 import { isPlainCall, titleOf } from '../model/words'
+import { inOrder } from './safe_text'
 import type { Request } from '../wire'
 
 /** The members of a printed call. A comma within quotes or brackets parts nothing. */
@@ -49,7 +50,7 @@ export function Title({ request }: { request: Request }) {
       {inner && (
         <span className="text-soft">
           {' '}
-          {parts.map((part, i) => (i % 2 ? <span key={i} className="inline-block">{part}</span> : part))}
+          {parts.map((part, i) => (i % 2 ? <span key={i} className="inline-block">{part}</span> : inOrder(part)))}
         </span>
       )}
     </>
