@@ -28,11 +28,9 @@ void check_name(Fields& fields, std::string_view field, const std::string& name)
         if (c == '/' || c == ':' || c == ',' || c == '?' || c == '#' || c == '%' || c == '\\')
             return fields.refuse(field, fmt::format("must not contain `{}`", c));
     if (name == "." || name == "..") fields.refuse(field, "is not a name");
-    // Two names that look alike would be two people with one vote each.
+    // What else does not show is made visible wherever a name is read; a space there is not.
     if (name.starts_with(' ') || name.ends_with(' '))
         fields.refuse(field, "must not begin or end with a space");
-    if (visible(name) != name)
-        fields.refuse(field, fmt::format("has characters that do not show: `{}`", visible(name)));
 }
 
 std::optional<std::vector<std::string>> read_groups(Fields& fields) {

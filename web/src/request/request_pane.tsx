@@ -326,6 +326,8 @@ export default function RequestPane({ request, is_changed, onDecide, onSnooze, o
     '+': ({ repeat }) => (why_not === null && !repeat ? void prolong(request) : undefined),
     ...(mode === 'read' ? {} : { Escape: leave }),
     ...(mode === 'confirm' ? { Enter: approve } : {}),
+    // Whoever has opened one of these may write already, before it is here: a Space is no choice of a row then.
+    ...(mode === 'defer' || mode === 'escalate' || mode === 'abort' || mode === 'snooze' || mode === 'grant' ? { any: () => undefined } : {}),
     ...(request.state === 'settled' && onGoOn ? { j: onGoOn } : {}),
   })
 
