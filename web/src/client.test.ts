@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { client } from './client'
-import { EndMissing, Unreachable } from './errors'
+import { EndMissing, sentence, ServerError, Unreachable } from './errors'
 import { Newest } from './audit/export'
 
 /** Answers with a stream that says `pieces`, each after its time, and then is silent or ends. */
@@ -69,4 +69,9 @@ describe('reading what happened (S3)', () => {
     expect(newest.all()).toEqual(Array.from({ length: count }, (_, i) => 1000 - count + 1 + i))
     expect(newest.has_dropped).toBe(count < 1000)
   })
+})
+
+it('an error of one of several is told as if it were alone', () => {
+  const error = new ServerError(400, { code: 'invalid_argument', message: 'is required', field: 'decisions[3].reason' })
+  expect(sentence(error)).toBe('Reason is required.')
 })

@@ -16,7 +16,8 @@ export class ServerError extends Error {
   ) {
     super(body.message)
     this.code = body.code
-    this.field = body.field ?? null
+    // Which of several decisions it was is seen where it is told.
+    this.field = body.field?.replace(/^decisions\[\d+\]\./, '') ?? null
     this.request = body.request ?? null
     this.confirm = body.confirm ?? null
   }
