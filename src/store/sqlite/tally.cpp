@@ -1,5 +1,7 @@
 #include "store/sqlite/tally.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 
 #include "base/assert.h"
