@@ -80,7 +80,9 @@ class Indexer {
             for (const std::string& name : names) {
                 if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
                 seen.push_back(name);
-                add(policy_.tools.find(name)->second);
+                // To be trusted makes no name known: one that stands nowhere else has no entry.
+                const auto found = policy_.tools.find(name);
+                if (found != policy_.tools.end()) add(found->second);
             }
             return;
         }

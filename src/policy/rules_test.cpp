@@ -94,6 +94,14 @@ TEST(Rules, P4_nothing_above_the_cap_passes_without_a_person) {
     EXPECT_EQ(by("critical", "critical"), "allow");
 }
 
+TEST(Rules, P3_trust_in_a_tool_that_stands_nowhere_else_is_none) {
+    const auto policy = policy_of(
+        "tools: {t: {risk: low}}\n"
+        "trust: {after: 2, tools: [nowhere], scope: [args], max_risk: low}\n");
+    EXPECT_EQ(kind(*policy, R"({"tool":"nowhere"})"), "hold");
+    EXPECT_EQ(kind(*policy, R"({"tool":"t"})"), "hold");
+}
+
 TEST(Rules, P4_a_rule_passes_the_cap_only_where_it_says_so) {
     const auto policy = policy_of(R"~(
 extends: standard
