@@ -278,35 +278,16 @@ Result<void> check_allowed(const PolicyFile& child, const PolicyFile& above) {
     return {};
 }
 
-/// Every name of a tool that stands in the file, wherever.
-std::vector<std::string> names_in(const PolicyFile& file) {
-    std::vector<std::string> out;
-    const auto take_names = [&](const std::vector<std::string>& names) {
-        for (const std::string& name : names)
-            if (!is_glob(name)) out.push_back(name);
-    };
-    for (const Tool& tool : file.tools) out.push_back(tool.name);
-    take_names(file.always_require);
-    take_names(file.never_require);
-    for (const Rule& rule : file.rules) take_names(rule.tools);
-    for (const Gate& gate : file.gates) take_names(gate.tools);
-    for (const Pattern& pattern : file.always_require_patterns) take_names(pattern.tools);
-    for (const Pattern& pattern : file.auto_allow_patterns) take_names(pattern.tools);
-    for (const Counter& counter : file.counters) take_names(counter.on);
-    for (const RiskRule& rule : file.risk) take_names(rule.tools);
-    return out;
-}
-
 /// A name that a policy mentions is known, and not held for looking like another. Only the layer
 /// above may know one that would be.
 Result<void> check_look_alikes(const PolicyFile& child, const PolicyFile& above) {
     std::map<std::string, std::string> known;
     std::set<std::string> names_above;
-    for (std::string& name : names_in(above)) {
+    for (std::string& name : named_tools(above)) {
         known.emplace(match::skeleton(name), name);
         names_above.insert(std::move(name));
     }
-    for (const std::string& name : names_in(child)) {
+    for (const std::string& name : named_tools(child)) {
         if (names_above.contains(name)) continue;
         const match::NameFlaw flaw = match::flaw_of_name(name);
         if (flaw != match::NameFlaw::none)
@@ -473,6 +454,24 @@ std::vector<std::string> allowed_tools(const PolicyFile& file) {
         if (rule.then == Effect::allow) take_all(rule.tools);
     }
     for (const Pattern& pattern : file.auto_allow_patterns) take_all(pattern.tools);
+    return out;
+}
+
+std::vector<std::string> named_tools(const PolicyFile& file) {
+    std::vector<std::string> out;
+    const auto take_names = [&](const std::vector<std::string>& names) {
+        for (const std::string& name : names)
+            if (!is_glob(name)) out.push_back(name);
+    };
+    for (const Tool& tool : file.tools) out.push_back(tool.name);
+    take_names(file.always_require);
+    take_names(file.never_require);
+    for (const Rule& rule : file.rules) take_names(rule.tools);
+    for (const Gate& gate : file.gates) take_names(gate.tools);
+    for (const Pattern& pattern : file.always_require_patterns) take_names(pattern.tools);
+    for (const Pattern& pattern : file.auto_allow_patterns) take_names(pattern.tools);
+    for (const Counter& counter : file.counters) take_names(counter.on);
+    for (const RiskRule& rule : file.risk) take_names(rule.tools);
     return out;
 }
 

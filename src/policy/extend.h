@@ -30,6 +30,10 @@ std::string join_texts(const std::string& text, const std::vector<std::string>& 
 /// Takes them apart again: the own text first.
 std::vector<std::string> split_texts(std::string_view joined);
 
+/// Every name of a tool that stands in the file, wherever but under `trust`: what is named is
+/// known. Globs only select among them.
+std::vector<std::string> named_tools(const PolicyFile& file);
+
 /// The tools that a lower layer's file would let pass: named by allow rules, never_require,
 /// patterns and trust. `*` where a rule is for all.
 std::vector<std::string> allowed_tools(const PolicyFile& file);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "policy/environment.h"
+#include "policy/extend.h"
 #include "policy/glob.h"
 #include "policy/match/names.h"
 
@@ -43,24 +44,12 @@ class Indexer {
   private:
     const PolicyFile& file() const { return policy_.file; }
 
-    /// Every name that stands anywhere gets an entry; globs only select among them.
+    /// Every name that stands anywhere gets an entry.
     void name_tools() {
         for (const Tool& tool : file().tools) {
             policy_.tools[tool.name].tool = &tool;
         }
-        const auto mention = [&](const std::vector<std::string>& names) {
-            for (const std::string& name : names) {
-                if (!is_glob(name)) policy_.tools[name];
-            }
-        };
-        for (const Rule& rule : file().rules) mention(rule.tools);
-        for (const Gate& gate : file().gates) mention(gate.tools);
-        for (const Pattern& pattern : file().always_require_patterns) mention(pattern.tools);
-        for (const Pattern& pattern : file().auto_allow_patterns) mention(pattern.tools);
-        for (const Counter& counter : file().counters) mention(counter.on);
-        for (const RiskRule& rule : file().risk) mention(rule.tools);
-        mention(file().always_require);
-        mention(file().never_require);
+        for (const std::string& name : named_tools(file())) policy_.tools[name];
         for (const auto& [name, entry] : policy_.tools)
             policy_.skeletons.push_back(match::skeleton(name));
     }
